@@ -423,7 +423,7 @@ let package = Package(
             "PersistenceTests",
             [
                 "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator", "AppSiteAssociation",
-                "Attestation", "Cards", "EmbeddedPostgreSQL", "Geodesy", "HTTPSyntax",
+                "Attestation", "Cards", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTTPSyntax",
                 "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "Persistence",
                 "PostgreSQL",
                 "ProcessSupport", "PropertyTesting", "RateLimiting", "Receipts", "AppStoreSync", "Lookups",

@@ -33,6 +33,8 @@
 -- de983ca64e1fa0f50d65a986e1bb7806c15efdc7229fd6b435127beecaf4d46b  sql/migrations/0032_event_log.sql
 -- e122780c33876d5017c9f2dc6b87f36956c4b2488809be5f0dbede6de1bf687b  sql/migrations/0033_token_secrets.sql
 -- 9cb9aff2e9d1573de179118dc10c1ffe4b0b6631b8f2fe013dc0c69a03078b2f  sql/migrations/0034_more_quotas.sql
+-- 26abee9af174e8f345ec47a8fd16b6bb4a3e91a9b3e11369671edbd1a1c8bf9f  sql/migrations/0035_launch_days.sql
+-- 15d8b56104e4eca2b5a67001d7df127238b63e9f3a47f622afc3a92e9a764edb  sql/migrations/0036_refused_requests.sql
 
 --
 -- PostgreSQL database dump
@@ -1690,6 +1692,30 @@ ALTER TABLE ONLY doorstep.instances FORCE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.instances OWNER TO doorstep_owner;
 
 --
+-- Name: launch_days; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.launch_days (
+    tenant_id uuid NOT NULL,
+    day date NOT NULL,
+    location_identifier text NOT NULL COLLATE pg_catalog."C",
+    experience_url text NOT NULL COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    lookups bigint NOT NULL,
+    launch_reports bigint NOT NULL,
+    CONSTRAINT launch_days_counts CHECK (((lookups >= 0) AND (launch_reports >= 0))),
+    CONSTRAINT launch_days_day_is_finite CHECK (isfinite(day)),
+    CONSTRAINT launch_days_experience_url_length CHECK (((octet_length(experience_url) >= 1) AND (octet_length(experience_url) <= 2048))),
+    CONSTRAINT launch_days_location_length CHECK ((char_length(location_identifier) <= 128)),
+    CONSTRAINT launch_days_source CHECK ((source = ANY (ARRAY['nfc'::text, 'app_clip_code'::text, 'qr_code'::text, 'maps'::text, 'messages'::text, 'mail'::text, 'safari'::text, 'spotlight'::text, 'siri'::text, 'app'::text, 'app_library'::text, 'notification'::text, 'unknown'::text])))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY doorstep.launch_days FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.launch_days OWNER TO doorstep_owner;
+
+--
 -- Name: launches; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -1813,6 +1839,30 @@ CREATE TABLE doorstep.quota_defaults (
 );
 
 ALTER TABLE doorstep.quota_defaults OWNER TO doorstep_owner;
+
+--
+-- Name: refused_requests; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.refused_requests (
+    tenant_id uuid NOT NULL,
+    entry_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    request_id text NOT NULL COLLATE pg_catalog."C",
+    endpoint text NOT NULL COLLATE pg_catalog."C",
+    status smallint NOT NULL,
+    code text NOT NULL COLLATE pg_catalog."C",
+    key_id uuid NOT NULL,
+    CONSTRAINT refused_requests_at_is_finite CHECK (isfinite(at)),
+    CONSTRAINT refused_requests_code_length CHECK (((octet_length(code) >= 1) AND (octet_length(code) <= 64))),
+    CONSTRAINT refused_requests_endpoint_length CHECK (((octet_length(endpoint) >= 1) AND (octet_length(endpoint) <= 256))),
+    CONSTRAINT refused_requests_request_id_length CHECK (((octet_length(request_id) >= 1) AND (octet_length(request_id) <= 128))),
+    CONSTRAINT refused_requests_status_range CHECK (((status >= 400) AND (status <= 599)))
+);
+
+ALTER TABLE ONLY doorstep.refused_requests FORCE ROW LEVEL SECURITY;
+
+ALTER TABLE doorstep.refused_requests OWNER TO doorstep_owner;
 
 --
 -- Name: revoked_attest_keys; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
@@ -2324,6 +2374,13 @@ ALTER TABLE ONLY doorstep.instances
     ADD CONSTRAINT instances_pkey PRIMARY KEY (tenant_id, instance_id);
 
 --
+-- Name: launch_days launch_days_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.launch_days
+    ADD CONSTRAINT launch_days_pkey PRIMARY KEY (tenant_id, day, location_identifier, experience_url, source);
+
+--
 -- Name: launches launches_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2371,6 +2428,13 @@ ALTER TABLE ONLY doorstep.push_tokens
 
 ALTER TABLE ONLY doorstep.quota_defaults
     ADD CONSTRAINT quota_defaults_pkey PRIMARY KEY (kind);
+
+--
+-- Name: refused_requests refused_requests_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.refused_requests
+    ADD CONSTRAINT refused_requests_pkey PRIMARY KEY (tenant_id, entry_id);
 
 --
 -- Name: revoked_attest_keys revoked_attest_keys_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -3488,6 +3552,13 @@ ALTER TABLE ONLY doorstep.instances
     ADD CONSTRAINT instances_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id);
 
 --
+-- Name: launch_days launch_days_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.launch_days
+    ADD CONSTRAINT launch_days_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id) ON DELETE CASCADE;
+
+--
 -- Name: launches launches_tenant_id_instance_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3514,6 +3585,13 @@ ALTER TABLE ONLY doorstep.locations
 
 ALTER TABLE ONLY doorstep.push_tokens
     ADD CONSTRAINT push_tokens_tenant_id_instance_id_fkey FOREIGN KEY (tenant_id, instance_id) REFERENCES doorstep.instances(tenant_id, instance_id) ON DELETE CASCADE;
+
+--
+-- Name: refused_requests refused_requests_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.refused_requests
+    ADD CONSTRAINT refused_requests_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES doorstep.tenants(tenant_id) ON DELETE CASCADE;
 
 --
 -- Name: revoked_attest_keys revoked_attest_keys_tenant_id_fkey; Type: FK CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -3763,6 +3841,12 @@ ALTER TABLE doorstep.idempotency_keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE doorstep.instances ENABLE ROW LEVEL SECURITY;
 
 --
+-- Name: launch_days; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.launch_days ENABLE ROW LEVEL SECURITY;
+
+--
 -- Name: launches; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3833,6 +3917,12 @@ CREATE POLICY owner_prunes ON doorstep.row_counts FOR DELETE TO doorstep_owner U
 --
 
 ALTER TABLE doorstep.push_tokens ENABLE ROW LEVEL SECURITY;
+
+--
+-- Name: refused_requests; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE doorstep.refused_requests ENABLE ROW LEVEL SECURITY;
 
 --
 -- Name: revoked_attest_keys; Type: ROW SECURITY; Schema: doorstep; Owner: doorstep_owner
@@ -3931,6 +4021,12 @@ CREATE POLICY router_reads ON doorstep.idempotency_keys FOR SELECT TO doorstep_r
 CREATE POLICY router_reads ON doorstep.instances FOR SELECT TO doorstep_router USING (true);
 
 --
+-- Name: launch_days router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.launch_days FOR SELECT TO doorstep_router USING (true);
+
+--
 -- Name: locations router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -3941,6 +4037,12 @@ CREATE POLICY router_reads ON doorstep.locations FOR SELECT TO doorstep_router U
 --
 
 CREATE POLICY router_reads ON doorstep.push_tokens FOR SELECT TO doorstep_router USING (true);
+
+--
+-- Name: refused_requests router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY router_reads ON doorstep.refused_requests FOR SELECT TO doorstep_router USING (true);
 
 --
 -- Name: revoked_attest_keys router_reads; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -4165,6 +4267,12 @@ CREATE POLICY tenant_isolation ON doorstep.idempotency_keys USING ((tenant_id = 
 CREATE POLICY tenant_isolation ON doorstep.instances USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
+-- Name: launch_days tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.launch_days USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
 -- Name: launches tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -4187,6 +4295,12 @@ CREATE POLICY tenant_isolation ON doorstep.notifications USING ((tenant_id = ( S
 --
 
 CREATE POLICY tenant_isolation ON doorstep.push_tokens USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
+
+--
+-- Name: refused_requests tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE POLICY tenant_isolation ON doorstep.refused_requests USING ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id))) WITH CHECK ((tenant_id = ( SELECT doorstep.current_tenant_id() AS current_tenant_id)));
 
 --
 -- Name: revoked_attest_keys tenant_isolation; Type: POLICY; Schema: doorstep; Owner: doorstep_owner
@@ -5657,6 +5771,38 @@ GRANT UPDATE(updated_at) ON TABLE doorstep.instances TO doorstep_app;
 GRANT UPDATE(attest_key_id) ON TABLE doorstep.instances TO doorstep_app;
 
 --
+-- Name: TABLE launch_days; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.launch_days TO doorstep_app;
+GRANT SELECT ON TABLE doorstep.launch_days TO doorstep_manager;
+GRANT SELECT ON TABLE doorstep.launch_days TO doorstep_admin;
+
+--
+-- Name: COLUMN launch_days.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.launch_days TO doorstep_router;
+
+--
+-- Name: COLUMN launch_days.day; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(day) ON TABLE doorstep.launch_days TO doorstep_router;
+
+--
+-- Name: COLUMN launch_days.lookups; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(lookups) ON TABLE doorstep.launch_days TO doorstep_app;
+
+--
+-- Name: COLUMN launch_days.launch_reports; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(launch_reports) ON TABLE doorstep.launch_days TO doorstep_app;
+
+--
 -- Name: TABLE launches; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -5872,6 +6018,26 @@ GRANT UPDATE(maximum_rows) ON TABLE doorstep.quota_defaults TO doorstep_admin;
 --
 
 GRANT UPDATE(maximum_bytes) ON TABLE doorstep.quota_defaults TO doorstep_admin;
+
+--
+-- Name: TABLE refused_requests; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.refused_requests TO doorstep_app;
+GRANT SELECT ON TABLE doorstep.refused_requests TO doorstep_manager;
+GRANT SELECT ON TABLE doorstep.refused_requests TO doorstep_admin;
+
+--
+-- Name: COLUMN refused_requests.tenant_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(tenant_id) ON TABLE doorstep.refused_requests TO doorstep_router;
+
+--
+-- Name: COLUMN refused_requests.entry_id; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(entry_id) ON TABLE doorstep.refused_requests TO doorstep_router;
 
 --
 -- Name: TABLE revoked_attest_keys; Type: ACL; Schema: doorstep; Owner: doorstep_owner

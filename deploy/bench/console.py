@@ -160,7 +160,13 @@ def make(options: argparse.Namespace, tenant: str, places: int) -> None:
                 (ARRAY['inRegion', 'inRegion', 'inRegion', 'notInRegion', 'undetermined'])[1 + n % 5], 'qr_code',
                 date_trunc('minute', now() - make_interval(mins => (n::bigint * 7 % 42_000)::int), 'UTC')
             FROM generate_series(1, {min(places * 10, 200_000)}) AS n;
-        END $$""".replace("42_000", "42000"))
+            INSERT INTO doorstep.launch_days
+                (tenant_id, day, location_identifier, experience_url, source, lookups, launch_reports)
+            SELECT t, current_date - (n / 3_000), 'place-' || lpad((n::bigint * 7919 % {places})::text, 7, '0'),
+                'https://{tenant}.example.com/s', 'qr_code', 20, 10
+            FROM generate_series(0, {min(places * 9, 90_000)} - 1) AS n
+            ON CONFLICT DO NOTHING;
+        END $$""".replace("42_000", "42000").replace("3_000", "3000"))
     (scratch / "header.png").write_bytes(header_image())
     output(options, "image", "add", "--tenant", tenant, str(scratch / "header.png"))
     output(options, "domain", "create", "--tenant", tenant, f"{tenant}.example.com")
@@ -252,6 +258,8 @@ def pages(tenant: str, places: int) -> list[Page]:
         Page("edit, reviewed", f"{root}/places/{middle}/edit?{edited}"),
         Page("diagnosis", f"{root}/diagnose?url=" + urllib.parse.quote(f"https://{tenant}.example.com/s/{middle}")),
         Page("problems", f"{root}/problems"),
+        Page("overview", f"{root}/overview"),
+        Page("statistics by location", f"{root}/statistics?by=location"),
         Page("confirmations", f"{root}/confirmations"),
         Page("audit log", f"{root}/audit"),
         Page("deliveries", f"{root}/deliveries"),

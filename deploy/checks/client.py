@@ -17,7 +17,7 @@ from doorstep_client.models import (
     ClipInput,
     ConfirmationRequest,
     ConfirmationRequestLocationAccess,
-    ConfirmationRequestSource,
+    InvocationSource,
     Coordinate,
     ExperienceCreation,
     LocationInput,
@@ -73,7 +73,7 @@ def use(client):
 
     request = ConfirmationRequest(
         url="https://example.com/first",
-        source=ConfirmationRequestSource.NFC,
+        source=InvocationSource.NFC,
         location_access=ConfirmationRequestLocationAccess.ALLOWED,
         coordinate=Coordinate(latitude=37.34, longitude=-122, horizontal_accuracy=10),
     )

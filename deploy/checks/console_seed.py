@@ -151,7 +151,7 @@ def seed(folder, count):
     write_csv(folder / "hostile.experiences.csv", experiences, [
         (clip, "https://hostile.example.com/h", "advanced", "", "path:1", "<b>&\"'", "</title>"),
     ])
-    # No request can record confirmations of past days.
+    # No request can record confirmations or launches of past days.
     (folder / "confirmations.sql").write_text("""
         DO $$
         DECLARE t uuid;
@@ -165,6 +165,10 @@ def seed(folder, count):
                         [1 + n % 7], 'qr_code',
                     date_trunc('minute', now() - make_interval(hours => (n * n) % 700), 'UTC')
                 FROM generate_series(1, 900) AS n;
+                INSERT INTO doorstep.launch_days
+                    (tenant_id, day, location_identifier, experience_url, source, lookups, launch_reports)
+                SELECT t, current_date - n, location, 'https://example.com/restaurants', 'qr_code', 40 + n % 7, 20 + n % 5
+                FROM generate_series(0, 40) AS n, unnest(ARRAY['restaurant_a', 'p00001', '']) AS location;
             END LOOP;
         END $$;
         """ + SENT, encoding="utf-8")

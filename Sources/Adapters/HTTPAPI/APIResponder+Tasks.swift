@@ -64,6 +64,7 @@ extension APIResponder {
         } catch {
             let problem = problem(for: error, from: client, requestID: requestID, trace)
             observed.limit = problem.limit
+            recordRefusal(problem, of: observed.caller, method, observed.endpoint, requestID)
             await problem.pause?.wait()
             var refusal = APIResponse(problem, requestID: requestID)
             refusal.compress(for: received.fields)

@@ -1,3 +1,5 @@
+import Administration
+import Encodings
 import Foundation
 import HTTPServer
 import HTTPTypes
@@ -32,6 +34,8 @@ final class APIResponder: ServerResponder {
     let limitsReaders: Bool
     let tree: PathTree<Endpoint>
     let active = Meter(label: "doorstep_http_active_requests")
+    /// Nil if refused requests are not recorded.
+    let refusals: (any RefusedRequestRecorder)?
     /// Nil if no spans are recorded.
     let tracer: (any Tracer)?
     /// The endpoints that respond on the event loop.
@@ -41,8 +45,10 @@ final class APIResponder: ServerResponder {
     init(
         _ endpoints: [Endpoint], _ access: AccessControl, _ observer: RequestObserver,
         _ settings: APIServer.Settings, logger: Logger, hiding hiddenPaths: [String] = [],
-        showing pages: APIServer.Dependencies.LandingPages? = nil, limitingReaders limitsReaders: Bool = true
+        showing pages: APIServer.Dependencies.LandingPages? = nil, limitingReaders limitsReaders: Bool = true,
+        recordingRefusalsTo refusals: (any RefusedRequestRecorder)? = nil
     ) {
+        self.refusals = refusals
         self.limitsReaders = limitsReaders
         self.endpoints = endpoints
         self.hiddenPaths = Set(hiddenPaths.map { $0.split(separator: "/") })
@@ -141,9 +147,27 @@ final class APIResponder: ServerResponder {
         span?.end(
             response.status, endpoint.method, endpoint: endpoint.path, caller: caller,
             cause: response.problem?.limit)
+        if let problem = response.problem {
+            recordRefusal(problem, of: caller, endpoint.method, endpoint.path, requestID)
+        }
         let delay = response.problem?.pause.map { ServerResponse.Delay($0.duration, holding: $0) }
         sent.delay = delay
         return sent
+    }
+
+    /// Records a refused or failed request of a key for the key's tenant.
+    /// - Parameter path: The endpoint's path, with its parameters in braces.
+    func recordRefusal(
+        _ problem: Problem, of caller: KeyHolder?, _ method: HTTPRequest.Method, _ path: String,
+        _ requestID: String
+    ) {
+        guard let refusals, let caller else { return }
+        let now = Date()
+        refusals.record(
+            RefusedRequest(
+                id: .timeOrdered(at: now), at: now, requestID: requestID,
+                endpoint: "\(RequestObserver.name(of: method)) \(path)", status: problem.status.code,
+                code: problem.code, key: caller.key), of: caller.tenant)
     }
 
     // MARK: Malformed input

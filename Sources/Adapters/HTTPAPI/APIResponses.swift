@@ -1,7 +1,7 @@
 import HTTPTypes
 import Invocation
 public import Locations
-import Lookups
+public import Lookups
 public import Metrics
 import Notifications
 public import Receipts
@@ -12,18 +12,22 @@ public struct APIResponses: Sendable {
     let composer = NotificationComposer()
     /// Nil if responses have no receipts.
     let receipts: ReceiptIssuer?
+    /// Nil if lookups are not counted.
+    let launches: (any LaunchCounter)?
     let counters: ConfirmationCounters
     let attestationCounters: AttestationCounters
 
     /// - Parameters:
     ///   - recorder: Records confirmations.
+    ///   - launches: Counts lookups; nil for a program that does not serve clips.
     ///   - metrics: Counts confirmations.
     public init(
         recorder: any ConfirmationRecorder, receipts: ReceiptIssuer? = nil,
-        metrics: any MetricsFactory = MetricsSystem.factory
+        launches: (any LaunchCounter)? = nil, metrics: any MetricsFactory = MetricsSystem.factory
     ) {
         confirmer = Confirmer(recordingTo: recorder)
         self.receipts = receipts
+        self.launches = launches
         counters = ConfirmationCounters(metrics)
         attestationCounters = AttestationCounters(metrics)
     }

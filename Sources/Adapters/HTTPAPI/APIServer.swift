@@ -76,6 +76,8 @@ public struct APIServer: Service {
         public var table: LiveLookupIndex
         /// Records the use of keys.
         public var usage: any KeyUsageRecorder
+        /// Records refused and failed requests of keys; nil if they are not recorded.
+        public var refusals: (any RefusedRequestRecorder)?
         /// Nil if push tokens cannot be sealed.
         public var instances: InstanceRegistrar?
         /// Nil if push tokens cannot be opened.
@@ -125,6 +127,7 @@ public struct APIServer: Service {
         public init(
             responses: APIResponses, attestation: AppVerifier? = nil, foreignAttestationRoot: String? = nil,
             table: LiveLookupIndex, usage: any KeyUsageRecorder,
+            refusals: (any RefusedRequestRecorder)? = nil,
             instances: InstanceRegistrar? = nil, notifications: NotificationIntake? = nil,
             channels: ChannelDirectory? = nil, webhooks: (any WebhookRegistry)? = nil,
             idempotency: any IdempotencyStore, catalogue: ManagedCatalogue,
@@ -142,6 +145,7 @@ public struct APIServer: Service {
             self.foreignAttestationRoot = foreignAttestationRoot
             self.table = table
             self.usage = usage
+            self.refusals = refusals
             self.instances = instances
             self.notifications = notifications
             self.channels = channels
@@ -310,7 +314,9 @@ public struct APIServer: Service {
             + WebhookEndpoints(registry: parts.webhooks).endpoints
             + EventEndpoints(parts.webhooks, parts.readiness).endpoints
             + ConfirmationEndpoints(history: parts.confirmations).endpoints
+            + StatisticsEndpoints(history: parts.confirmations).endpoints
             + AuditLogEndpoints(log: parts.catalogue.auditLog).endpoints
+            + RequestLogEndpoints(log: parts.catalogue.auditLog).endpoints
     }
 
     private static func endpoints<Store: CollectionStore>(
@@ -356,6 +362,6 @@ extension APIResponder {
         self.init(
             APIServer.endpoints(access, settings, dependencies), access, observer, settings, logger: logger,
             hiding: OperationsEndpoints(dependencies, isPublic: true).endpoints.map(\.path),
-            showing: dependencies.landingPages)
+            showing: dependencies.landingPages, recordingRefusalsTo: dependencies.refusals)
     }
 }

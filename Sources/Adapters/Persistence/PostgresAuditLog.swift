@@ -36,6 +36,30 @@ struct PostgresAuditLog: AuditLog {
             return AuditLogPage(entries: entries, stoppedAt: try last.first.map { try $0.decode(at: 0) })
         }
     }
+
+    func refusedRequests(
+        of tenant: TenantID, _ selection: RefusedRequestSelection, before: UUID?, limit: Int
+    ) async throws -> [RefusedRequest] {
+        try await store.read(tenant, .snapshot) { transaction in
+            try await transaction.execute(
+                """
+                SELECT entry_id, at, request_id, endpoint, status::integer, code, key_id FROM doorstep.refused_requests
+                WHERE tenant_id = \(tenant.uuid) AND entry_id < \(before ?? .highest)
+                    AND (\(selection.requestID)::text IS NULL OR request_id = \(selection.requestID))
+                    AND (\(selection.status)::integer IS NULL OR status = \(selection.status))
+                    AND (\(selection.code)::text IS NULL OR code = \(selection.code))
+                    AND (\(selection.key?.uuid)::uuid IS NULL OR key_id = \(selection.key?.uuid))
+                ORDER BY entry_id DESC LIMIT \(limit)
+                """
+            ).map { row in
+                let (id, at, requestID, endpoint, status, code, key) = try row.decode(
+                    UUID.self, Date.self, String.self, String.self, Int.self, String.self, UUID.self)
+                return RefusedRequest(
+                    id: id, at: at, requestID: requestID, endpoint: endpoint, status: status, code: code,
+                    key: KeyID(key))
+            }
+        }
+    }
 }
 
 extension AuditEntry {

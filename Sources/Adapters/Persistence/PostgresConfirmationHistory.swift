@@ -100,7 +100,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
     }
 
     /// For keys, throws `StoreUnavailable` if the database does not respond.
-    private func transaction<Result: Sendable>(
+    func transaction<Result: Sendable>(
         of tenant: TenantID, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> Result {
         do {
@@ -133,7 +133,7 @@ public struct PostgresConfirmationHistory: ConfirmationHistory {
 
 extension Query.StringInterpolation {
     /// Conditions with a location have a different text. With the same text, the planner would not use the index by location.
-    fileprivate mutating func appendInterpolation(_ selection: ConfirmationSelection) {
+    mutating func appendInterpolation(_ selection: ConfirmationSelection) {
         if let location = selection.location {
             appendLiteral("location_identifier = ")
             appendInterpolation(location.text)

@@ -35,7 +35,7 @@ public struct PostgresInstanceStore: InstanceStore {
                 ) { transaction in
                     let keeping = try await transaction.keep(
                         registration, tokens, mayBeNew: mayBeNew, at: now)
-                    guard case .kept(let isNew, let known, let owner) = keeping else {
+                    guard case .kept(let isNew, let isNewLaunch, let known, let owner) = keeping else {
                         if case .ofOtherKey = keeping { return .refused(.otherKey) }
                         return .refused(registration.clip == nil ? .unknownInstance : .newNotAdmitted)
                     }
@@ -61,7 +61,8 @@ public struct PostgresInstanceStore: InstanceStore {
                         throw PersistenceError.unreadable("instances")
                     }
                     return .registered(
-                        try await transaction.trimmed(instance), isNew: isNew, despite: despite)
+                        try await transaction.trimmed(instance), isNew: isNew, isNewLaunch: isNewLaunch,
+                        despite: despite)
                 }
             }
         } catch is TooManyOfKey {
@@ -149,9 +150,10 @@ private struct TooManyOfKey: Error {}
 /// The result for an instance.
 private enum Keeping {
     /// - Parameters:
+    ///   - isNewLaunch: Whether the report has a launch, and no launch by the same URL is as late.
     ///   - known: The kinds of the tokens that the instance already had.
     ///   - owner: The previous owner.
-    case kept(isNew: Bool, known: Set<TokenKind>, owner: Owner)
+    case kept(isNew: Bool, isNewLaunch: Bool, known: Set<TokenKind>, owner: Owner)
     /// The instance is unknown and must not be added. Nothing is written.
     case notAdded
     /// The instance belongs to another key. Nothing is written.
@@ -280,13 +282,19 @@ extension TenantTransaction {
             )
             SELECT EXISTS (SELECT FROM kept), EXISTS (SELECT FROM found),
                 coalesce((SELECT is_new FROM instance), false), coalesce((SELECT owner FROM found), 'nobody'),
-                ARRAY(SELECT kind FROM known ORDER BY kind, name), ARRAY(SELECT name FROM known ORDER BY kind, name)
+                ARRAY(SELECT kind FROM known ORDER BY kind, name), ARRAY(SELECT name FROM known ORDER BY kind, name),
+                -- Sees the rows before this statement.
+                \(launch != nil) AND NOT EXISTS (
+                    SELECT FROM doorstep.launches
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = \(registration.id.uuid) AND url = \(launch?.url)
+                        AND launched_at >= \(registration.launchedAt))
             """)
-        let (isKept, isFound, isNew, owner, kinds, names) = try rows.one().decode(
-            Bool.self, Bool.self, Bool.self, String.self, [String].self, [String].self)
+        let (isKept, isFound, isNew, owner, kinds, names, isNewLaunch) = try rows.one().decode(
+            Bool.self, Bool.self, Bool.self, String.self, [String].self, [String].self, Bool.self)
         guard isKept else { return isFound ? .ofOtherKey : .notAdded }
         return .kept(
-            isNew: isNew, known: Set(zip(kinds, names).compactMap { TokenKind(kind: $0, name: $1) }),
+            isNew: isNew, isNewLaunch: isNewLaunch,
+            known: Set(zip(kinds, names).compactMap { TokenKind(kind: $0, name: $1) }),
             owner: Owner(rawValue: owner) ?? .nobody)
     }
 

@@ -83,6 +83,12 @@ public enum Schema {
         Migration(
             version: 34, name: "more_quotas", sql: text(PackageResources._034_more_quotas_sql),
             compatibleFrom: 25),
+        Migration(
+            version: 35, name: "launch_days", sql: text(PackageResources._035_launch_days_sql),
+            compatibleFrom: 25),
+        Migration(
+            version: 36, name: "refused_requests", sql: text(PackageResources._036_refused_requests_sql),
+            compatibleFrom: 25),
     ]
 
     /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.

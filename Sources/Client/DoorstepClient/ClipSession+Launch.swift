@@ -4,6 +4,7 @@ public import Foundation
 struct ReportedLaunch {
     var url: URL?
     var at: Date
+    var source = LaunchSource.unknown
 }
 
 extension ClipSession {
@@ -17,11 +18,12 @@ extension ClipSession {
     /// - Parameters:
     ///   - url: The invocation URL; nil for a launch without one.
     ///   - receipt: The receipt of a confirmation at the URL's location, while it is valid.
+    ///   - source: How the clip was launched, which only the server's statistics use.
     @discardableResult
     public func registerLaunch(
-        _ url: URL?, _ reachability: Reachability, receipt: String? = nil
+        _ url: URL?, _ reachability: Reachability, receipt: String? = nil, source: LaunchSource = .unknown
     ) async throws(ClipError) -> RegisteredInstance {
-        let launch = ReportedLaunch(url: url, at: clock.now)
+        let launch = ReportedLaunch(url: url, at: clock.now, source: source)
         self.launch = launch
         if let url { try keep { try $0.write(Data(url.absoluteString.utf8), to: .lastURL) } }
         return try await report(launch, reachability, receipt: receipt)
@@ -88,7 +90,8 @@ extension ClipSession {
             token: reachability.deviceToken.map(Self.hex),
             startTokens: reachability.startTokens.isEmpty
                 ? nil : reachability.startTokens.mapValues(Self.hex),
-            launchedAt: launch.at, receipt: receipt)
+            launchedAt: launch.at, receipt: receipt,
+            source: launch.source == .unknown ? nil : launch.source)
         let id = try instanceID()
         do throws(ClipError) {
             return try await put(body, to: id)
@@ -155,4 +158,5 @@ private struct LaunchBody: Encodable {
     var startTokens: [String: String]?
     var launchedAt: Date
     var receipt: String?
+    var source: LaunchSource?
 }

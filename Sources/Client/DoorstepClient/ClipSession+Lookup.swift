@@ -8,13 +8,17 @@ extension ClipSession {
     /// value comes only if the server's response differs. The stream ends with ``ClipError`` if the server
     /// refuses or cannot be reached, even after a stored value. A result that the server no longer has is
     /// deleted.
-    public nonisolated func lookups(of url: URL) -> AsyncThrowingStream<ClipLookup, any Error> {
+    ///
+    /// - Parameter source: How the clip was launched, which only the server's statistics use.
+    public nonisolated func lookups(
+        of url: URL, source: LaunchSource = .unknown
+    ) -> AsyncThrowingStream<ClipLookup, any Error> {
         AsyncThrowingStream { continuation in
             let task = Task {
                 do {
                     let kept = await keptLookup(of: url)
                     if let kept { continuation.yield(kept) }
-                    let current = try await lookUp(url)
+                    let current = try await lookUp(url, source: source)
                     if current != kept { continuation.yield(current) }
                     continuation.finish()
                 } catch {
@@ -32,16 +36,21 @@ extension ClipSession {
 
     /// Looks up an invocation URL at the server, and stores the result.
     ///
+    /// - Parameter source: How the clip was launched, which only the server's statistics use.
     /// - Throws: ``ClipError``; `refused` with `does_not_match`, `no_identifier` or `unknown_identifier` if
     ///   the URL leads nowhere.
-    public func lookUp(_ url: URL) async throws(ClipError) -> ClipLookup {
+    public func lookUp(
+        _ url: URL, source: LaunchSource = .unknown
+    ) async throws(ClipError) -> ClipLookup {
         let text = url.absoluteString
         guard text.utf8.count <= Self.maximumURLLength,
             let encoded = text.addingPercentEncoding(withAllowedCharacters: Self.unreserved)
         else { throw .invalidURL }
         let kept = keptLookups().first { $0.url == text }
         var call = Call(
-            method: "GET", target: "/v1/lookup?url=\(encoded)", isRepeatable: true,
+            method: "GET",
+            target: "/v1/lookup?url=\(encoded)"
+                + (source == .unknown ? "" : "&source=\(source.rawValue)"), isRepeatable: true,
             budget: configuration.interactive)
         call.fields["If-None-Match"] = kept?.tag
         do throws(ClipError) {

@@ -26,7 +26,8 @@ struct DoorstepCommand: AsyncParsableCommand {
             AttestKeyCommand.self, AttestationCommand.self, ReceiptKeyCommand.self,
             LookupCommand.self, ConfirmCommand.self, PayloadCommand.self, InstanceCommand.self,
             SendCommand.self, DeliveryCommand.self, WebhookCommand.self, DiagnoseCommand.self,
-            ConfirmationCommand.self, AuditCommand.self, APNsSimulatorCommand.self,
+            ConfirmationCommand.self, StatisticsCommand.self, AuditCommand.self,
+            RequestCommand.self, APNsSimulatorCommand.self,
             AppStoreSimulatorCommand.self, AttestSimulatorCommand.self, PostgresCommand.self,
         ])
 

@@ -1,12 +1,18 @@
+public import Foundation
 public import Tenancy
 
-/// The changes of a tenant's data, with their actors.
+/// The changes of a tenant's data with their actors, and the refused requests of its keys.
 public protocol AuditLog: Sendable {
     /// At most `limit` entries before a given one, newest first.
     /// - Parameter filter: values of ``AuditEntry/filters``.
     func page(
         of tenant: TenantID, before: Int?, limit: Int, where filter: [String: String]
     ) async throws -> AuditLogPage
+
+    /// At most `limit` refused requests before a given one, newest first.
+    func refusedRequests(
+        of tenant: TenantID, _ selection: RefusedRequestSelection, before: UUID?, limit: Int
+    ) async throws -> [RefusedRequest]
 }
 
 /// A part of an audit log.

@@ -1,4 +1,5 @@
 import Geodesy
+import Invocation
 public import Lookups
 public import Receipts
 

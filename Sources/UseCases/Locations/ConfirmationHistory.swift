@@ -1,7 +1,7 @@
 public import Foundation
 public import Tenancy
 
-/// Reads the stored confirmations of tenants.
+/// Reads the stored confirmations of tenants, and counts what happened at their locations.
 public protocol ConfirmationHistory: Sendable {
     /// The newest first, from before one on, up to `limit`.
     func latest(
@@ -17,6 +17,12 @@ public protocol ConfirmationHistory: Sendable {
     func counts(
         _ selection: ConfirmationSelection, of tenant: TenantID
     ) async throws -> [ConfirmationCounts]
+
+    /// The counts of lookups, confirmations, launch reports and deliveries, by an attribute. Groups without an event are omitted.
+    func statistics(
+        _ selection: ConfirmationSelection, by grouping: StatisticsGrouping, of tenant: TenantID,
+        _ order: StatisticsOrder, limit: Int
+    ) async throws -> [Statistics]
 }
 
 /// The position of a confirmation in a tenant's history.

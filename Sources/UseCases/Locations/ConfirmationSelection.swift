@@ -1,7 +1,7 @@
 public import Foundation
 public import Invocation
 
-/// Selects some of a tenant's confirmations.
+/// Selects some of a tenant's confirmations, or what else happened at its locations.
 public struct ConfirmationSelection: Sendable, Hashable {
     /// Nil for all, including those without a location.
     public var location: LocationIdentifier?

@@ -11,21 +11,11 @@ import Testing
 
 @Suite struct FinishedDaysTests {
     /// A history with the numbers of recorded confirmations. It stores the requested selections.
-    private final class History: ConfirmationHistory {
+    private final class History: Sendable {
         let recorded = Mutex<[Date: Int]>([:])
         let selections = Mutex<[ConfirmationSelection]>([])
 
-        func latest(
-            _ selection: ConfirmationSelection, of tenant: TenantID, before last: ConfirmationCursor?,
-            limit: Int
-        ) -> [RecordedConfirmation] { [] }
-
-        func oldest(
-            _ selection: ConfirmationSelection, of tenant: TenantID, after last: ConfirmationCursor?,
-            limit: Int
-        ) -> [RecordedConfirmation] { [] }
-
-        func counts(_ selection: ConfirmationSelection, of tenant: TenantID) -> [ConfirmationCounts] {
+        func counts(_ selection: ConfirmationSelection) -> [ConfirmationCounts] {
             selections.withLock { $0.append(selection) }
             return recorded.withLock { recorded in
                 recorded.filter { selection.start <= $0.key && $0.key < selection.end }
@@ -37,14 +27,14 @@ import Testing
     private func date(_ text: String) throws -> Date { try #require(Date(rfc3339: text)) }
 
     private func counts(
-        _ days: FinishedDays, _ history: History, _ tenant: UInt8, at now: Date
+        _ days: FinishedDays<ConfirmationCounts>, _ history: History, _ tenant: UInt8, at now: Date
     ) async throws -> [Int] {
-        try await days.counts(of: TenantID(number: tenant), days: 3, at: now, in: history)
+        try await days.counts(of: TenantID(number: tenant), days: 3, at: now, by: history.counts)
             .sorted { $0.day < $1.day }.map { $0.counts[.inRegion] ?? 0 }
     }
 
     @Test func finishedDaysAreCountedOnceAnHour() async throws {
-        let (days, history) = (FinishedDays(), History())
+        let (days, history) = (FinishedDays<ConfirmationCounts>(), History())
         let (first, second, today) = (
             try date("2026-03-01T00:00:00Z"), try date("2026-03-02T00:00:00Z"),
             try date("2026-03-03T00:00:00Z")
@@ -64,7 +54,7 @@ import Testing
 
     /// Servers may still write the last confirmations of yesterday.
     @Test func dayThatHasJustEndedIsCountedAgain() async throws {
-        let (days, history) = (FinishedDays(), History())
+        let (days, history) = (FinishedDays<ConfirmationCounts>(), History())
         let yesterday = try date("2026-03-02T00:00:00Z")
         history.recorded.withLock { $0 = [yesterday: 1] }
         let now = try date("2026-03-03T00:09:59Z")

@@ -20,7 +20,9 @@ import Testing
     static let paths = [
         "", "/find?q=door", "/places", "/places.cells?bbox=-180,-85,180,85&z=2", "/places/door",
         "/places/door/edit",
-        "/diagnose", "/problems", "/audit", "/confirmations", "/deliveries", "/retry?state=refused",
+        "/overview", "/statistics", "/statistics.csv?by=location", "/diagnose", "/problems", "/audit",
+        "/requests?code=x",
+        "/confirmations", "/deliveries", "/retry?state=refused",
         "/images", "/import", "/appstore", "/urls", "/urls?at=example.com",
         "/urls/\(experience)", "/domains", "/domains/example.com", "/keys",
         "/keys/\(key)", "/webhooks", "/webhooks/\(webhook)",
@@ -352,6 +354,63 @@ import Testing
             #expect(try await isUsed() == [false, false, false])
             try await console.execute(confirm("date_trunc('minute', now())"))
             #expect(try await isUsed() == [true, true, true])
+        }
+    }
+
+    /// Overview, statistics and the CSV file show the numbers of the database, and none of another tenant.
+    @Test func overviewAndStatisticsShowStoredCounts() async throws {
+        try await TestConsole.withConsole { console in
+            func count(_ tenant: Tenant, _ location: String, daysAgo: Int, lookups: Int) async throws {
+                try await console.execute(
+                    """
+                    INSERT INTO doorstep.launch_days
+                        (tenant_id, day, location_identifier, experience_url, source, lookups, launch_reports)
+                    VALUES (\(tenant.id.uuid), (now() AT TIME ZONE 'UTC')::date - \(daysAgo)::integer, \(location),
+                        'https://example.com/door', 'nfc', \(lookups), 1)
+                    """)
+            }
+            try await count(console.acme, "door", daysAgo: 0, lookups: 1_101)
+            try await count(console.acme, "door", daysAgo: 7, lookups: 2_202)
+            try await count(console.acme, "=<b>", daysAgo: 1, lookups: 4_404)
+            try await count(console.acme, "door", daysAgo: 40, lookups: 8_808)
+            try await count(console.other, "hall", daysAgo: 0, lookups: 5_505)
+            try await console.execute(
+                """
+                INSERT INTO doorstep.confirmations
+                    (tenant_id, confirmation_id, location_identifier, outcome, source, minute)
+                VALUES (\(console.acme.id.uuid), gen_random_uuid(), 'door', 'notInRegion', 'nfc',
+                    date_trunc('minute', now(), 'UTC'))
+                """)
+            let cookie = try await console.signIn()
+            let overview = try await console.get("/t/acme/overview", cookie).text
+            func row(_ title: String, _ text: String) throws -> [Substring] {
+                let row = try #require(
+                    text.firstMatch(of: try Regex(#"<th scope="row">\#(title)</th>(.*?)</tr>"#))?.output[1]
+                        .substring)
+                return row.matches(of: /<td class="number">([^<]*)<\/td>/).map { $0.1 }
+            }
+            #expect(try row("Today so far", overview) == ["1,101", "1", "0", "1", "0"])
+            #expect(try row("The same day last week", overview) == ["2,202", "0", "0", "1", "0"])
+            #expect(try row("7 days until yesterday", overview) == ["6,606", "0", "0", "2", "0"])
+            #expect(overview.contains("7,707") && overview.contains("Most confirmations outside the region"))
+            #expect(overview.contains("=&lt;b&gt;") && !overview.contains("5,505"))
+
+            let statistics = try await console.get("/t/acme/statistics?by=location", cookie).text
+            #expect(
+                statistics.contains("3,303") && statistics.contains("4,404") && !statistics.contains("hall"))
+            let file = try await console.get("/t/acme/statistics.csv?by=location", cookie)
+            #expect(
+                file.headers[.contentDisposition]
+                    == #"attachment; filename="statistics-acme-by-location.csv""#)
+            // A spreadsheet must not take the identifier for a formula.
+            #expect(
+                file.text.split(whereSeparator: \.isNewline) == [
+                    "location,lookups,confirmations,inRegion,launchReports,delivered",
+                    "'=<b>,4404,0,0,1,0", "door,3303,1,0,2,0",
+                ])
+            let none = try await console.get("/t/acme/statistics?from=2020-01-01&to=2020-01-31", cookie).text
+            #expect(none.contains("Nothing was counted in this period."))
+            #expect(try await console.get("/t/other/overview", cookie).text.contains("5,505"))
         }
     }
 

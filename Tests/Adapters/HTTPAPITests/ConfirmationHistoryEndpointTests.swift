@@ -50,6 +50,28 @@ final class MemoryConfirmationHistory: ConfirmationHistory {
             ? [] : [ConfirmationCounts(day: Date(timeIntervalSince1970: 0), counts: [.inRegion: found.count])]
     }
 
+    /// The groups of confirmations, and the statistics that a test adds.
+    func statistics(
+        _ selection: ConfirmationSelection, by grouping: StatisticsGrouping, of tenant: TenantID,
+        _ order: StatisticsOrder, limit: Int
+    ) async throws -> [Statistics] {
+        let records = selected(selection, of: tenant).map(\.record)
+        let groups = Dictionary(grouping: records) { record in
+            switch grouping {
+            case .day: String(record.minute.rfc3339.prefix(10))
+            case .location, .experience: record.location?.text ?? ""
+            case .source: record.source.rawValue
+            }
+        }
+        guard case .group(let last) = order else { return [] }
+        return groups.map { group, records in
+            Statistics(
+                group: group, confirmations: records.count,
+                inRegion: records.count { $0.outcome == .inRegion })
+        }.sorted { $0.group < $1.group }.drop { row in last.map { row.group <= $0 } ?? false }
+            .prefix(limit).map(\.self)
+    }
+
     private func selected(
         _ selection: ConfirmationSelection, of tenant: TenantID
     ) -> [RecordedConfirmation] {

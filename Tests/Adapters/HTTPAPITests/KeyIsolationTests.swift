@@ -370,7 +370,7 @@ import Testing
             [Request(path: "/v1/domains/\(ids.place).example/verify", body: [:])]
         }
         probes["PATCH /v1/tenant"] = { _, _ in [Request(path: "/v1/tenant", body: ["name": "Another"])] }
-        for path in ["/v1/audit-log", "/v1/tenant", "/v1/key"] {
+        for path in ["/v1/audit-log", "/v1/requests", "/v1/tenant", "/v1/key"] {
             probes["GET \(path)"] = { _, _ in [Request(path: path)] }
         }
         probes["GET /v1/appstore/plan"] = { ids, own in
@@ -379,7 +379,8 @@ import Testing
             }
         }
         let listed = [
-            "/v1/confirmations", "/v1/confirmations/summary", "/v1/notifications", "/v1/instances",
+            "/v1/confirmations", "/v1/confirmations/summary", "/v1/statistics", "/v1/notifications",
+            "/v1/instances",
         ]
         for path in listed {
             probes["GET \(path)"] = { ids, _ in

@@ -74,7 +74,12 @@ final class MemoryInstanceStore: InstanceStore {
             if let attestKey = registration.attestKey, state.attestKeys[key] == nil {
                 state.attestKeys[key] = attestKey
             }
-            return .registered(instance, isNew: known == nil, despite: despite)
+            let isNewLaunch = registration.launch.map { launch in
+                !(known?.launches.contains { $0.url == launch.url && $0.launchedAt >= launch.launchedAt }
+                    ?? false)
+            }
+            return .registered(
+                instance, isNew: known == nil, isNewLaunch: isNewLaunch ?? false, despite: despite)
         }
     }
 

@@ -106,8 +106,24 @@ final class MemoryAuditLog: AuditLog {
         self.examined = examined
     }
 
+    private let requests = Mutex<[TenantID: [RefusedRequest]]>([:])
+
     func add(_ entry: AuditEntry, of tenant: TenantID) {
         entries.withLock { $0[tenant, default: []].append(entry) }
+    }
+
+    func add(_ request: RefusedRequest, of tenant: TenantID) {
+        requests.withLock { $0[tenant, default: []].append(request) }
+    }
+
+    func refusedRequests(
+        of tenant: TenantID, _ selection: RefusedRequestSelection, before: UUID?, limit: Int
+    ) async throws -> [RefusedRequest] {
+        requests.withLock { requests in
+            (requests[tenant] ?? []).reversed().filter { request in
+                selection.selects(request) && before.map { request.id.uuidString < $0.uuidString } != false
+            }.prefix(limit).map(\.self)
+        }
     }
 
     func page(

@@ -288,6 +288,7 @@ import Testing
                 Set(operations.filter(\.needsKey).map(\.id))
                     == Set(Self.probes.keys).union(Self.instanceProbes.map(\.operation))
                     .union(NotificationEndpointTests.operations).union(ChannelEndpointTests.operations)
+                    .union(StatisticsEndpointTests.operations).union(RequestLogEndpointTests.operations)
                     .union(CatalogueEndpointTests.operations).union(KeyEndpointTests.operations)
                     .union(CollectionEndpointTests.operations).union(WebhookEndpointTests.operations)
                     .union(EventEndpointTests.operations)

@@ -69,6 +69,8 @@ struct TestAPI: Sendable {
     var auditLog = MemoryAuditLog()
     let diagnoses = ScriptedDiagnoses()
     let confirmations = MemoryConfirmationHistory()
+    let launches = MemoryLaunches()
+    let requests = MemoryRequestLog()
     let appStore = MemoryLatestChecks()
     let history: MemoryNotificationHistory
     let deliveries = MemoryDeliveryLedger()
@@ -138,9 +140,10 @@ struct TestAPI: Sendable {
 
     var dependencies: APIServer.Dependencies {
         APIServer.Dependencies(
-            responses: APIResponses(recorder: recorder, receipts: receipts, metrics: metrics),
-            attestation: attestation, table: table, usage: usage,
-            instances: hasInstances ? InstanceRegistrar(instances) : nil,
+            responses: APIResponses(
+                recorder: recorder, receipts: receipts, launches: launches, metrics: metrics),
+            attestation: attestation, table: table, usage: usage, refusals: requests,
+            instances: hasInstances ? InstanceRegistrar(instances, countingTo: launches) : nil,
             notifications: hasNotifications
                 ? NotificationIntake(notifications, onDecided: DecisionCounters(metrics).count) : nil,
             channels: hasNotifications ? ChannelDirectory(channels, channels) : nil,

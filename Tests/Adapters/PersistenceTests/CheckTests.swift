@@ -1,4 +1,5 @@
 import Foundation
+import Invocation
 import Locations
 import Persistence
 import PostgreSQL
@@ -161,6 +162,24 @@ import Testing
         "attestation_days_counts": (
             "attestation_days", ["by_token", "signed", "not_attested"].map { [$0: "-1"] }
         ),
+        "refused_requests_at_is_finite": ("refused_requests", [["at": "'infinity'"]]),
+        "refused_requests_request_id_length": (
+            "refused_requests", ["''", "repeat('a', 129)"].map { ["request_id": $0] }
+        ),
+        "refused_requests_endpoint_length": (
+            "refused_requests", ["''", "repeat('a', 257)"].map { ["endpoint": $0] }
+        ),
+        "refused_requests_status_range": ("refused_requests", ["399", "600"].map { ["status": $0] }),
+        "refused_requests_code_length": (
+            "refused_requests", ["''", "repeat('a', 65)"].map { ["code": $0] }
+        ),
+        "launch_days_day_is_finite": ("launch_days", [["day": "'infinity'"]]),
+        "launch_days_location_length": ("launch_days", [["location_identifier": "repeat('a', 129)"]]),
+        "launch_days_experience_url_length": (
+            "launch_days", ["''", "repeat('a', 2049)"].map { ["experience_url": $0] }
+        ),
+        "launch_days_source": ("launch_days", [["source": "'fax'"]]),
+        "launch_days_counts": ("launch_days", ["lookups", "launch_reports"].map { [$0: "-1"] }),
         "attest_keys_environment": ("attest_keys", [["environment": "'sandbox'"]]),
         "attest_keys_public_key_length": ("attest_keys", [["public_key": "sha512('a')"]]),
         "attest_keys_attestation_digest_length": (
@@ -531,6 +550,7 @@ import Testing
         let names: [String: Set<String>] = [
             "confirmations_outcome": Set(Confirmation.Outcome.allCases.map(\.rawValue)),
             "confirmations_source": Set(InvocationSource.allCases.map(\.rawValue)),
+            "launch_days_source": Set(InvocationSource.allCases.map(\.rawValue)),
         ]
         try await MigratedDatabase.withDatabase { database in
             try await database.withPool(as: .migrate) { pool in
@@ -539,7 +559,8 @@ import Testing
                         let definition = try await connection.execute(
                             """
                             SELECT pg_get_constraintdef(oid) FROM pg_constraint
-                            WHERE conname = \(check) AND conrelid = 'doorstep.confirmations'::regclass
+                            WHERE conname = \(check)
+                                AND conrelid IN ('doorstep.confirmations'::regclass, 'doorstep.launch_days'::regclass)
                             """
                         ).one().decode(at: 0, as: String.self)
                         let taken = definition.matches(of: /'([A-Za-z_]+)'/).map { String($0.1) }

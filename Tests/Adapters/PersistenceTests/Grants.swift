@@ -100,11 +100,13 @@ enum Grants {
         doorstep_admin SELECT experiences
         doorstep_admin SELECT idempotency_keys
         doorstep_admin SELECT instances
+        doorstep_admin SELECT launch_days
         doorstep_admin SELECT launches
         doorstep_admin SELECT locations
         doorstep_admin SELECT notifications
         doorstep_admin SELECT push_tokens (instance_id, kind, name, registered_at, retired_at, tenant_id)
         doorstep_admin SELECT quota_defaults
+        doorstep_admin SELECT refused_requests
         doorstep_admin SELECT revoked_attest_keys
         doorstep_admin SELECT row_counts
         doorstep_admin SELECT schema_migrations
@@ -146,8 +148,10 @@ enum Grants {
         doorstep_app DELETE event_recordings
         doorstep_app DELETE idempotency_keys
         doorstep_app DELETE instances
+        doorstep_app DELETE launch_days
         doorstep_app DELETE launches
         doorstep_app DELETE push_tokens
+        doorstep_app DELETE refused_requests
         doorstep_app DELETE revoked_attest_keys
         doorstep_app DELETE webhook_messages
         doorstep_app DELETE webhook_responses
@@ -164,9 +168,11 @@ enum Grants {
         doorstep_app INSERT events
         doorstep_app INSERT idempotency_keys
         doorstep_app INSERT instances
+        doorstep_app INSERT launch_days
         doorstep_app INSERT launches
         doorstep_app INSERT notifications
         doorstep_app INSERT push_tokens
+        doorstep_app INSERT refused_requests
         doorstep_app INSERT webhook_messages
         doorstep_app INSERT webhook_responses
         doorstep_app SELECT api_keys (key_id, last_used_on, revoked_at, tenant_id)
@@ -193,10 +199,12 @@ enum Grants {
         doorstep_app SELECT experiences
         doorstep_app SELECT idempotency_keys
         doorstep_app SELECT instances
+        doorstep_app SELECT launch_days
         doorstep_app SELECT launches
         doorstep_app SELECT locations
         doorstep_app SELECT notifications
         doorstep_app SELECT push_tokens
+        doorstep_app SELECT refused_requests
         doorstep_app SELECT revoked_attest_keys
         doorstep_app SELECT schema_migrations
         doorstep_app SELECT short_codes
@@ -216,6 +224,7 @@ enum Grants {
         doorstep_app UPDATE event_recordings (ends_at)
         doorstep_app UPDATE idempotency_keys (claim_id, claimed_until, performed_at, sealed_response)
         doorstep_app UPDATE instances (app, attest_key_id, bundle_id, environment, launched_at, permission, updated_at)
+        doorstep_app UPDATE launch_days (launch_reports, lookups)
         doorstep_app UPDATE launches (confirmed_at, experience_url, launched_at, location_identifier)
         doorstep_app UPDATE notifications (skipped)
         doorstep_app UPDATE push_tokens (digest, registered_at, retired_at, sealed)
@@ -270,11 +279,13 @@ enum Grants {
         doorstep_manager SELECT experiences
         doorstep_manager SELECT idempotency_keys (claim_id, key, tenant_id)
         doorstep_manager SELECT instances
+        doorstep_manager SELECT launch_days
         doorstep_manager SELECT launches
         doorstep_manager SELECT locations
         doorstep_manager SELECT notifications
         doorstep_manager SELECT push_tokens (instance_id, kind, name, registered_at, retired_at, tenant_id)
         doorstep_manager SELECT quota_defaults
+        doorstep_manager SELECT refused_requests
         doorstep_manager SELECT revoked_attest_keys
         doorstep_manager SELECT row_counts
         doorstep_manager SELECT short_codes
@@ -321,9 +332,11 @@ enum Grants {
         doorstep_router SELECT experiences (bundle_id, card, card_image, identifier_rule, kind, location_identifier, subtitle, tenant_id, title, url)
         doorstep_router SELECT idempotency_keys (created_at, tenant_id)
         doorstep_router SELECT instances (launched_at, tenant_id)
+        doorstep_router SELECT launch_days (day, tenant_id)
         doorstep_router SELECT locations (card, card_image, details, identifier, latitude, longitude, name, radius, tenant_id)
         doorstep_router SELECT push_tokens (kind, registered_at, tenant_id)
         doorstep_router SELECT quota_defaults
+        doorstep_router SELECT refused_requests (entry_id, tenant_id)
         doorstep_router SELECT revoked_attest_keys (key_id, revoked_at, tenant_id)
         doorstep_router SELECT row_counts
         doorstep_router SELECT short_codes (code, tenant_id, url)

@@ -36,6 +36,28 @@ import Testing
         }
     }
 
+    /// Statistics count a launch once: repeated reports, and reports of earlier launches by the same URL, are no new launch.
+    @Test func launchIsNewAtItsFirstReport() async throws {
+        try await Instances.with { instances in
+            func isNewLaunch(_ url: String, _ seconds: TimeInterval) async throws -> Bool {
+                let registration = try Instances.registration(
+                    id, url: url, at: Self.now.addingTimeInterval(seconds))
+                let result = try await instances.store.register(
+                    registration, of: instances.tenant, at: Self.now)
+                guard case .registered(_, _, let isNewLaunch, _) = result else { return false }
+                return isNewLaunch
+            }
+            let (a, b) = ("https://example.com/a", "https://example.com/b")
+            for (url, seconds, isExpected) in [
+                (a, 0, true), (a, 0, false), (a, -60, false), (b, -60, true), (b, -60, false), (a, 60, true),
+                (a, 60, false),
+            ] as [(String, TimeInterval, Bool)] {
+                let isNew = try await isNewLaunch(url, seconds)
+                #expect(isNew == isExpected, "\(url) \(seconds)")
+            }
+        }
+    }
+
     @Test func newerReportWinsOverOlder() async throws {
         try await Instances.with { instances in
             try await instances.register(
@@ -205,7 +227,7 @@ import Testing
             ) async throws -> (isNew: Bool, despite: RegistrationRefusal?)? {
                 let registration = try await store.register(
                     Self.attested(id, by: key, isHeldToKey: false), of: tenant, at: Self.now)
-                guard case .registered(_, let isNew, let despite) = registration else { return nil }
+                guard case .registered(_, let isNew, _, let despite) = registration else { return nil }
                 return (isNew, despite)
             }
             let ids = (0...Instance.maximumOfKey).map { _ in InstanceID(UUID()) }

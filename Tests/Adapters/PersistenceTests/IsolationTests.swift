@@ -192,7 +192,8 @@ import Testing
                     "experiences", "short_codes", "domains", "webhooks", "instances", "channels", "events",
                 ],
                 .app: [
-                    "attest_keys", "revoked_attest_keys", "attestation_days", "push_tokens", "launches",
+                    "attest_keys", "revoked_attest_keys", "attestation_days", "launch_days",
+                    "refused_requests", "push_tokens", "launches",
                     "instances", "channels", "audience_cursors",
                     "idempotency_keys",
                     "webhook_responses", "webhook_messages", "event_recordings",
@@ -306,6 +307,8 @@ import Testing
             "revoked_attest_keys": ["tenant_id", "key_id", "revoked_at"],
             "attest_keys": ["tenant_id", "last_used_on"],
             "attestation_days": ["tenant_id", "day"],
+            "launch_days": ["tenant_id", "day"],
+            "refused_requests": ["tenant_id", "entry_id"],
             "changes": ["tenant_id", "change_id", "xid", "at", "relation", "key"],
             "change_horizon": ["is_only", "pruned_xid"],
             "instances": ["tenant_id", "launched_at"],

@@ -96,6 +96,6 @@ struct RegisteredInstances: Sendable {
 extension Registration {
     /// The stored instance; nil for a refusal.
     var stored: (instance: Instance, isNew: Bool)? {
-        if case .registered(let instance, let isNew, _) = self { (instance, isNew) } else { nil }
+        if case .registered(let instance, let isNew, _, _) = self { (instance, isNew) } else { nil }
     }
 }

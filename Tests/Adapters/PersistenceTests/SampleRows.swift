@@ -182,6 +182,22 @@ enum SampleRows {
             ],
             change: "signed = 4", key: "operation = 'confirm'"),
         Table(
+            name: "launch_days", login: .app,
+            row: [
+                "day": "'2026-01-02'", "location_identifier": "'a'",
+                "experience_url": "'https://example.com/a'", "source": "'nfc'", "lookups": "1",
+                "launch_reports": "2",
+            ],
+            change: "lookups = 4", key: "day = '2026-01-02'"),
+        Table(
+            name: "refused_requests", login: .app,
+            row: [
+                "entry_id": "'00000000-0000-0000-0000-000000000009'", "at": "'2026-01-02'",
+                "request_id": "'r'", "endpoint": "'GET /v1/lookup'", "status": "404",
+                "code": "'does_not_match'", "key_id": "'00000000-0000-0000-0000-000000000002'",
+            ],
+            change: nil, key: "request_id = 'r'"),
+        Table(
             name: "revoked_attest_keys", login: .admin, row: ["key_id": "sha256('$tenant')"], change: nil,
             key: "true"),
         Table(

@@ -115,6 +115,8 @@ struct SchemaWalker {
                     ('revoked_attest_keys', 'router_reads', '{doorstep_router}'),
                     ('attest_keys', 'router_reads', '{doorstep_router}'),
                     ('attestation_days', 'router_reads', '{doorstep_router}'),
+                    ('launch_days', 'router_reads', '{doorstep_router}'),
+                    ('refused_requests', 'router_reads', '{doorstep_router}'),
                     ('changes', 'router_reads', '{doorstep_router}'),
                     ('instances', 'router_reads', '{doorstep_router}'),
                     ('push_tokens', 'router_reads', '{doorstep_router}'),

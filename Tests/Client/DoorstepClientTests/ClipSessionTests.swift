@@ -55,6 +55,22 @@ import Testing
         #expect(away.names == ["Restaurant Z"] && away.error == .notReached)
     }
 
+    /// Only the server's statistics use the source, so an unknown one is not sent.
+    @Test func sourceIsSentWithLookupAndLaunchReport() async throws {
+        for source in LaunchSource.allCases {
+            let looking = ScriptedTransport(.json(200, Sample.lookup()))
+            _ = try await session(looking).lookUp(Sample.restaurant, source: source)
+            let query = looking.sent.first?.url.query() ?? ""
+            #expect(query.hasSuffix("&source=\(source.rawValue)") == (source != .unknown), "\(query)")
+
+            let launching = ScriptedTransport(.failure(.notSent))
+            _ = try? await session(launching).registerLaunch(
+                Sample.restaurant, Reachability(permission: .denied), source: source)
+            let body = String(decoding: launching.sent.first?.body ?? Data(), as: UTF8.self)
+            #expect(body.contains(#""source":"\#(source.rawValue)""#) == (source != .unknown), "\(body)")
+        }
+    }
+
     @Test func lookupUnknownToServerIsForgotten() async throws {
         _ = await all(session(ScriptedTransport(.json(200, Sample.lookup()))))
         let gone = await all(session(ScriptedTransport(.problem(404, "unknown_identifier"))))

@@ -8,16 +8,17 @@ import Receipts
 
 /// Numbers of confirmations by day and outcome. Doorstep stores no coordinates of confirmations.
 struct ConfirmationsPage: Sendable {
-    private let finished: FinishedDays
+    private let finished: FinishedDays<ConfirmationCounts>
 
-    init(_ finished: FinishedDays) {
+    init(_ finished: FinishedDays<ConfirmationCounts>) {
         self.finished = finished
     }
 
     @Sendable func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         let counts = try await finished.counts(
-            of: tenant.id, days: LocationsPage.days, at: request.now, in: request.stores.confirmations)
+            of: tenant.id, days: LocationsPage.days, at: request.now
+        ) { try await request.stores.confirmations.counts($0, of: tenant.id) }
         let chart = ConfirmationChart(counts, at: request.now)
         return .page(
             Page(

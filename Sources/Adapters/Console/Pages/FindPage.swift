@@ -16,7 +16,7 @@ struct FindPage: Sendable {
     @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenants = try await request.tenants()
         // From a section of one tenant, links lead to the same section of other tenants.
-        let section = request.query["section"].flatMap(Page.Section.init(rawValue:)) ?? .locations
+        let section = request.query["section"].flatMap(Page.Section.init(rawValue:)) ?? .overview
         guard let text = request.query["q"] else {
             return .page(page(tenants, section: section, text: nil, hits: []))
         }

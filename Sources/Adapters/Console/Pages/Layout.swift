@@ -97,7 +97,7 @@ struct Layout: Sendable {
     private func nav(
         _ page: Page, _ tenant: Tenant, _ session: ConsoleSession?, _ html: inout HTMLWriter
     ) {
-        html.element(.a, .class("tenant"), .href(HTMLLink(.locations, of: tenant))) { a in
+        html.element(.a, .class("tenant"), .href(HTMLLink(.overview, of: tenant))) { a in
             a.element(.bdi, text: tenant.name.text)
             if tenant.suspendedAt != nil { a.element(.span, .class("badge warning"), text: "suspended") }
         }
@@ -111,7 +111,7 @@ struct Layout: Sendable {
             }
             if session?.access.tenant == nil {
                 list.element(.li) { item in
-                    let section = page.section ?? .locations
+                    let section = page.section ?? .overview
                     item.element(
                         .a, .href(HTMLLink(to: "", query: [("section", section.rawValue)])),
                         text: "Other tenants")

@@ -36,6 +36,7 @@ struct Page {
 
     /// The pages in a tenant's navigation.
     enum Section: String, CaseIterable {
+        case overview
         case locations = "places"
         case diagnose
         case problems
@@ -43,15 +44,18 @@ struct Page {
         case domains
         case keys
         case webhooks
+        case statistics
         case confirmations
         case deliveries
         case images
         case `import`
         case appstore
         case audit
+        case requests
 
         var title: String {
             switch self {
+            case .overview: "Overview"
             case .locations: "Locations"
             case .diagnose: "Diagnose"
             case .problems: "Problems"
@@ -59,18 +63,21 @@ struct Page {
             case .domains: "Domains"
             case .keys: "Keys"
             case .webhooks: "Webhooks"
+            case .statistics: "Statistics"
             case .confirmations: "Confirmations"
             case .deliveries: "Deliveries"
             case .images: "Images"
             case .import: "Import"
             case .appstore: "App Store"
             case .audit: "Audit log"
+            case .requests: "Requests"
             }
         }
 
         /// The letter of the page's shortcut, after `g`.
         var key: String {
             switch self {
+            case .overview: "v"
             case .locations: "p"
             case .diagnose: "d"
             case .problems: "l"
@@ -78,12 +85,14 @@ struct Page {
             case .domains: "o"
             case .keys: "k"
             case .webhooks: "w"
+            case .statistics: "n"
             case .confirmations: "c"
             case .deliveries: "s"
             case .images: "i"
             case .import: "m"
             case .appstore: "t"
             case .audit: "a"
+            case .requests: "r"
             }
         }
     }

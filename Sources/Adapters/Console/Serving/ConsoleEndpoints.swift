@@ -78,9 +78,8 @@ struct ConsoleEndpoints: Sendable {
             post("/tenants/{slug}/quotas", TenantQuotasForm.set),
             post("/tenants/{slug}/suspension", TenantPage.setSuspended),
             get("/status", StatusPage(dependencies, detours: settings.apnsDetours).response),
-            get("/t/{slug}") {
-                .seeOther(HTMLLink(to: "t", try await $0.tenant().slug.text, "places"))
-            },
+            get("/t/{slug}") { .seeOther(HTMLLink(.overview, of: try await $0.tenant())) },
+            get("/t/{slug}/overview", OverviewPage(findings, FinishedDays()).response),
             get("/t/{slug}/find", find.withinTenant),
             get("/t/{slug}/places", locations.list),
             get("/t/{slug}/places.cells", locations.cells),
@@ -114,7 +113,10 @@ struct ConsoleEndpoints: Sendable {
             post("/t/{slug}/domains/{host}/check", domain.check),
             post("/t/{slug}/domains/{host}/pages", domain.setPages),
             get("/t/{slug}/audit", AuditPage.response),
+            get("/t/{slug}/requests", RequestsPage.response),
             get("/t/{slug}/confirmations", ConfirmationsPage(FinishedDays()).response),
+            get("/t/{slug}/statistics", StatisticsPage.show),
+            get("/t/{slug}/statistics.csv", StatisticsPage.file),
             get("/t/{slug}/deliveries", DeliveriesPage.list),
             get("/t/{slug}/deliveries/{id}", DeliveryTracePage.show),
             post("/t/{slug}/deliveries/{id}/retry", DeliveryTracePage.retry),
@@ -234,6 +236,13 @@ struct ConsoleEndpoints: Sendable {
                 return ServerResponse(
                     .ok, [.contentType: type, .cacheControl: "private, max-age=86400, immutable"],
                     body: .bytes(bytes))
+            case .csv(let bytes, let name):
+                return ServerResponse(
+                    .ok,
+                    [
+                        .contentType: "text/csv; charset=utf-8",
+                        .contentDisposition: "attachment; filename=\"\(name)\"",
+                    ], body: .bytes(bytes))
             case .json(let bytes):
                 return ServerResponse(.ok, [.contentType: "application/json"], body: .bytes(bytes))
             }

@@ -11,6 +11,8 @@ enum ConsoleResponse {
     /// Redirects to a page by GET after a form, so that a reload does not send the form again.
     case seeOther(HTMLLink)
     case json([UInt8])
+    /// A file to download. The name has letters, digits, dots and hyphens.
+    case csv([UInt8], name: String)
     /// An image. The content of its address never changes.
     case image([UInt8], type: String)
 

@@ -3,35 +3,36 @@ import Locations
 import Synchronization
 import Tenancy
 
-/// Caches confirmation counts of completed days for an hour. Counting reads all confirmations, and few of them arrive late.
-final class FinishedDays: Sendable {
+/// Caches counts of completed days for an hour. Counting reads all confirmations, and few of them arrive late.
+final class FinishedDays<Count: Sendable>: Sendable {
     private struct Counted {
         let days: Range<Date>
-        let counts: [ConfirmationCounts]
+        let counts: [Count]
         let at: Date
     }
 
     private let tenants = Mutex<[TenantID: Counted]>([:])
 
-    private static let lifetime: TimeInterval = 3_600
+    private static var lifetime: TimeInterval { 3_600 }
     /// The time between the end of a day and the caching of its counts. Servers write confirmations with a short delay. [ours]
-    private static let settling: TimeInterval = 600
+    private static var settling: TimeInterval { 600 }
     /// The maximum number of tenants in the cache. [ours]
-    private static let maximumTenants = 64
+    private static var maximumTenants: Int { 64 }
 
     /// The counts of the last days in UTC. Today is counted on each call.
+    /// - Parameter count: Counts what the selection has.
     func counts(
-        of tenant: TenantID, days count: Int, at now: Date, in history: any ConfirmationHistory
-    ) async throws -> [ConfirmationCounts] {
+        of tenant: TenantID, days number: Int, at now: Date,
+        by count: (ConfirmationSelection) async throws -> [Count]
+    ) async throws -> [Count] {
         let today = now.startOfDay
-        let days = now.start(ofDays: count)..<today
-        let current = try await history.counts(ConfirmationSelection(start: today), of: tenant)
+        let days = now.start(ofDays: number)..<today
+        let current = try await count(ConfirmationSelection(start: today))
         let known = tenants.withLock { $0[tenant] }
         if let known, known.days == days, now.timeIntervalSince(known.at) < Self.lifetime {
             return current + known.counts
         }
-        let counts = try await history.counts(
-            ConfirmationSelection(start: days.lowerBound, end: days.upperBound), of: tenant)
+        let counts = try await count(ConfirmationSelection(start: days.lowerBound, end: days.upperBound))
         if now.timeIntervalSince(today) >= Self.settling {
             tenants.withLock { tenants in
                 if tenants.count >= Self.maximumTenants { tenants.removeAll() }

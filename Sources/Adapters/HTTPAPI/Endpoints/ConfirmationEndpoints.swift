@@ -19,7 +19,7 @@ struct ConfirmationEndpoints: Sendable {
         ]
     }
 
-    private static let filters = ["location", "from", "to"]
+    static let filters = ["location", "from", "to"]
 
     private func list(
         _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
@@ -51,7 +51,7 @@ struct ConfirmationEndpoints: Sendable {
 
 extension QueryParameters {
     /// The range of whole days of UTC, including the last one.
-    fileprivate func selection(
+    func selection(
         within locations: Set<LocationIdentifier>?
     ) throws(Problem) -> ConfirmationSelection {
         var selection = ConfirmationSelection(within: locations)

@@ -118,7 +118,7 @@ struct InstanceEndpoints: Sendable {
             report, proof: proof, mayBeNew: full == nil, by: attested.key,
             isHeldToKey: attested.isRequired, in: request.table, at: request.now)
         {
-        case .registered(let instance, let isAdded, let despite):
+        case .registered(let instance, let isAdded, _, let despite):
             isNew = isAdded
             count(despite, of: attested)
             return APIResponse(isNew ? .created : .ok, uncached: JSONValue.object(instance.json).serialized())
@@ -252,12 +252,14 @@ extension LaunchReport {
             let token = try body.optionalToken("token")
             let startTokens = try body.optionalStartTokens("startTokens")
             let launchedAt = try body.optionalDate("launchedAt")
+            let source = try body.optionalCase("source", of: InvocationSource.self) ?? .unknown
             receipt = try body.optionalString("receipt")
             try body.finish()
             launch = {
                 LaunchReport(
                     instance: instance, url: $0, clip: $1, app: app, environment: environment,
-                    permission: permission, token: token, startTokens: startTokens, launchedAt: launchedAt)
+                    permission: permission, token: token, startTokens: startTokens, launchedAt: launchedAt,
+                    source: source)
             }
         } catch {
             throw Problem(error)

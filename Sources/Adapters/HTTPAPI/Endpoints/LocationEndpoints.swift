@@ -34,11 +34,18 @@ struct LocationEndpoints: Sendable {
     }
 
     private func lookUp(_ request: AdmittedRequest) throws(Problem) -> APIResponse {
-        let parameters = try request.queryParameters(named: ["url"])
+        let parameters = try request.queryParameters(named: ["url", "source"])
         let text = try parameters.required("url")
         let url = try Problem.url(text.span)
+        let source =
+            try parameters.value(
+                "source", "the parameter must be one of the sources in the OpenAPI document",
+                InvocationSource.init(rawValue:)) ?? .unknown
         let lookup = request.table.lookUp(url)
         _ = try attestation.attestation(of: request, for: .lookup) { lookup.experience?.clip }
+        if let launches = responses.launches, let launch = CountedLaunch(lookup, source: source) {
+            launches.count(.lookup, launch, of: request.tenant, at: request.now)
+        }
         return APIResponse(cacheable: try APIResponses.lookUp(url, lookup), for: request.request.fields)
     }
 

@@ -99,14 +99,14 @@ struct ConfirmationCommand: AsyncParsableCommand {
     }
 }
 
-/// The tenant and the selection of its confirmations.
+/// The tenant and the selection of its confirmations or statistics.
 struct ConfirmationOptions: ParsableArguments {
     @OptionGroup var tenant: TenantOptions
     @OptionGroup var days: DayOptions
     @Option(help: "A location's identifier.") var location: LocationIdentifier?
 
-    /// The query that selects the confirmations.
-    fileprivate var filter: [(String, String)] {
+    /// The query that selects the confirmations, or the statistics.
+    var filter: [(String, String)] {
         let days = [("from", (days.day ?? days.from)?.text), ("to", (days.day ?? days.to)?.text)]
         return (days + [("location", location?.text)]).compactMap { name, value in value.map { (name, $0) } }
     }

@@ -16,6 +16,16 @@ struct GatheringService: Service {
         (writes, last) = ({ await counts.run() }, { await counts.flush() })
     }
 
+    /// Creates the service for the counts of lookups and launch reports.
+    init(_ counts: LaunchCountQueue) {
+        (writes, last) = ({ await counts.run() }, { await counts.flush() })
+    }
+
+    /// Creates the service for refused requests.
+    init(_ requests: RefusedRequestQueue) {
+        (writes, last) = ({ await requests.run() }, { await requests.flush() })
+    }
+
     func run() async throws {
         await cancelWhenGracefulShutdown { await writes() }
         await last()

@@ -54,6 +54,18 @@ struct RetentionService: Service {
         }
     }
 
+    init(_ launches: LaunchRetention, logger: Logger) {
+        self.init("old counts of launches", logger) {
+            [("counts_pruned", try await launches.maintain())]
+        }
+    }
+
+    init(_ requests: RefusedRequestRetention, logger: Logger) {
+        self.init("old refused requests", logger) {
+            [("requests_pruned", try await requests.maintain())]
+        }
+    }
+
     init(_ sessions: PostgresConsoleSessions, retention: Int, logger: Logger) {
         self.init("old events of the console", logger) {
             [("events_pruned", try await sessions.pruneEvents(retention: retention))]

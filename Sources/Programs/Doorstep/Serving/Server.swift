@@ -104,6 +104,13 @@ struct Server {
             let attestations = AttestationCountQueue(pool) { [logger] error in
                 logger.info("attestations cannot be counted: trying again", metadata: ["error": "\(error)"])
             }
+            let launches = LaunchCountQueue(pool) { [logger] error in
+                logger.info("launches cannot be counted: trying again", metadata: ["error": "\(error)"])
+            }
+            let refusals = RefusedRequestQueue(pool) { [logger] error in
+                logger.info(
+                    "refused requests cannot be recorded: trying again", metadata: ["error": "\(error)"])
+            }
             let metrics = ServerMetrics(
                 routing.table, confirmations,
                 pools: ["requests": pool, "deliveries": deliveryPool, "management": managementPool],
@@ -130,7 +137,8 @@ struct Server {
             let server = APIServer(
                 settings,
                 APIServer.Dependencies(
-                    responses: APIResponses(recorder: confirmations, receipts: receipts?.issuer),
+                    responses: APIResponses(
+                        recorder: confirmations, receipts: receipts?.issuer, launches: launches),
                     attestation: attestationKeys.map {
                         AppVerifier(
                             secrets: $0, root: attestationRoot.root, keys: PostgresAttestedKeys(pool),
@@ -138,8 +146,10 @@ struct Server {
                     },
                     foreignAttestationRoot:
                         attestationRoot.isForeign ? attestationRoot.root.fingerprint : nil,
-                    table: routing.table, usage: usage,
-                    instances: sealingKeys.map { InstanceRegistrar(PostgresInstanceStore(pool, keys: $0)) },
+                    table: routing.table, usage: usage, refusals: refusals,
+                    instances: sealingKeys.map {
+                        InstanceRegistrar(PostgresInstanceStore(pool, keys: $0), countingTo: launches)
+                    },
                     notifications: delivery?.intake,
                     channels: sender.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
                     webhooks: sealingKeys.map {
@@ -184,15 +194,17 @@ struct Server {
             services += [
                 routing,
                 RetentionService(ConfirmationDays(pool, retention: confirmationRetention), logger: logger),
+                RetentionService(LaunchRetention(pool, retention: confirmationRetention), logger: logger),
                 RetentionService(
                     NotificationRetention(
                         pool, instanceRetention: instanceRetention,
                         notificationRetention: notificationRetention), logger: logger),
                 RetentionService(AttestationRetention(pool), logger: logger),
+                RetentionService(RefusedRequestRetention(pool), logger: logger),
                 RetentionService(KeyRetention(pool), logger: logger),
                 RetentionService(AuditLogRetention(pool, retention: auditRetention), logger: logger),
                 RecordingService(confirmations, logger: logger), GatheringService(usage),
-                GatheringService(attestations),
+                GatheringService(attestations), GatheringService(launches), GatheringService(refusals),
             ]
             services.append(
                 DomainCheckService(

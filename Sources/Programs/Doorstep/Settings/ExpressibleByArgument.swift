@@ -116,6 +116,7 @@ extension KeyKind: ExpressibleByArgument {}
 extension RecordedMessage.State: ExpressibleByArgument {}
 extension ExperienceKind: ExpressibleByArgument {}
 extension InvocationSource: ExpressibleByArgument {}
+extension StatisticsGrouping: ExpressibleByArgument {}
 extension ConfirmationRequest.LocationAccess: ExpressibleByArgument {}
 extension Scope: ExpressibleByArgument {}
 extension APNsEnvironment: ExpressibleByArgument {}

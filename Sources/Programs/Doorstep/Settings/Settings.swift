@@ -215,7 +215,7 @@ enum Settings {
         """)
     static let confirmationRetention = Setting(
         "confirmation-retention", "DOORSTEP_CONFIRMATION_RETENTION", default: 90,
-        in: ConfirmationDays.retentions, "Days before a confirmation is deleted")
+        in: ConfirmationDays.retentions, "Days before confirmations and counts of launches are deleted")
     static let instanceRetention = Setting(
         "instance-retention", "DOORSTEP_INSTANCE_RETENTION", default: 30,
         in: NotificationRetention.retentions,

@@ -11,9 +11,12 @@ public import Tenancy
 /// Safe to use from many threads. Its functions throw the store's errors: ``StoreUnavailable`` if the store does not respond.
 public struct InstanceRegistrar: Sendable {
     private let store: any InstanceStore
+    private let launches: (any LaunchCounter)?
 
-    public init(_ store: any InstanceStore) {
+    /// - Parameter launches: Counts launch reports; nil if they are not counted.
+    public init(_ store: any InstanceStore, countingTo launches: (any LaunchCounter)? = nil) {
         self.store = store
+        self.launches = launches
     }
 
     /// Stores a launch.
@@ -72,6 +75,12 @@ public struct InstanceRegistrar: Sendable {
             registration, mayBeNew: mayBeNew, of: table.tenant, at: now)
         // The clip was deleted a moment ago, and with it the experience that has just matched.
         if case .refused(.unknownClip) = result, experience != nil { return .refused(.doesNotMatch) }
+        if case .registered(_, _, isNewLaunch: true, _) = result, let launch {
+            launches?.count(
+                .report,
+                CountedLaunch(location: location, experience: launch.experience, source: report.source),
+                of: table.tenant, at: now)
+        }
         return result
     }
 

@@ -19,11 +19,14 @@ public struct LaunchReport: Sendable {
     public let startTokens: [String: PushToken]
     /// Nil for the current time.
     public let launchedAt: Date?
+    /// How the clip was launched, if it knows. Only statistics use it.
+    public let source: InvocationSource
 
     public init(
         instance: InstanceID, url: InvocationURL?, clip: BundleID?, app: InstalledApp,
         environment: APNsEnvironment, permission: NotificationPermission, token: PushToken?,
-        startTokens: [String: PushToken], launchedAt: Date?
+        startTokens: [String: PushToken], launchedAt: Date?,
+        source: InvocationSource = .unknown
     ) {
         self.instance = instance
         self.url = url
@@ -34,5 +37,6 @@ public struct LaunchReport: Sendable {
         self.token = token
         self.startTokens = startTokens
         self.launchedAt = launchedAt
+        self.source = source
     }
 }

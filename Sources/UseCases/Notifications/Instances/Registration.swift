@@ -1,7 +1,10 @@
 /// The result of a report.
 public enum Registration: Sendable, Hashable {
-    /// - Parameter despite: The reason for which it would have been refused if the clip required attestation; nil for none.
-    case registered(Instance, isNew: Bool, despite: RegistrationRefusal? = nil)
+    /// - Parameters:
+    ///   - isNewLaunch: Whether the report has a URL, and the instance had not reported this launch or a later one by it.
+    ///   - despite: The reason for which it would have been refused if the clip required attestation; nil for none.
+    case registered(
+        Instance, isNew: Bool, isNewLaunch: Bool = false, despite: RegistrationRefusal? = nil)
     case refused(RegistrationRefusal)
 }
 
