@@ -1,3 +1,4 @@
+import Foundation
 import Geodesy
 public import Invocation
 public import Lookups
@@ -8,11 +9,14 @@ public struct LocationText: Sendable {
     /// In small letters.
     private let small: [UInt8]
     private let isASCII: Bool
+    /// In small letters, without accents.
+    private let unaccented: [UInt8]
 
     public init(_ text: String) {
         bytes = Array(text.utf8)
         small = Array(text.lowercased().utf8)
         isASCII = bytes.allSatisfy { $0 < 0x80 }
+        unaccented = Array(text.withoutAccents.utf8)
     }
 
     /// - Parameters: in UTF-8.
@@ -41,6 +45,37 @@ public struct LocationText: Sendable {
         }
         return false
     }
+
+    /// The shortest text with a tolerated typo. [ours]
+    private static let shortestWithTypo = 4
+
+    /// Whether the text, with one wrong, missing, surplus or exchanged letter, begins at a word of the name. Case and accents do not
+    /// count. False for texts of less than 4 letters.
+    /// - Parameter name: in UTF-8.
+    public func nearlyFinds(_ name: Span<UInt8>) -> Bool {
+        guard small.count >= Self.shortestWithTypo else { return false }
+        // Letters with accents have several bytes, so a byte is not a letter of such a name.
+        guard isASCII, name.indices.allSatisfy({ name[$0] < 0x80 }) else {
+            return String(copyingBytes: name).withoutAccents.utf8.span.nearlyContains(unaccented.span)
+        }
+        return name.nearlyContains(small.span)
+    }
+
+    /// The first locations of a table whose names ``nearlyFinds(_:)`` finds, sorted by identifier.
+    public func similarPlaces(in table: TenantTable, limit: Int) -> [ListedLocation] {
+        var (places, examined) = (SmallestLocations(limit: limit), 0)
+        table.forEachLocation { region, identifier, name in
+            examined += 1
+            guard examined <= Self.mostExamined, places.takes(identifier), nearlyFinds(name),
+                let place = ListedLocation(region, identifier, name)
+            else { return }
+            places.insert(place)
+        }
+        return places.places
+    }
+
+    /// The maximum number of locations that a search for typos examines. [ours]
+    public static let mostExamined = 200_000
 
     /// The first matching locations of a table, sorted by identifier, after a given one; and the number of all matching ones.
     public func places(
@@ -104,6 +139,36 @@ extension ListedLocation {
 }
 
 extension Span<UInt8> {
+    /// Whether a text, with at most one edit, begins at a word of this one. An edit replaces, inserts or deletes a byte, or exchanges
+    /// two bytes. Capital ASCII letters match small ones.
+    fileprivate func nearlyContains(_ text: Span<UInt8>) -> Bool {
+        var isWordStart = true
+        for start in indices {
+            let isLetter = self[start].isLetterOrDigit
+            if isWordStart, isLetter, extracting(start..<count).nearlyBegins(with: text) { return true }
+            isWordStart = !isLetter
+        }
+        return false
+    }
+
+    private func nearlyBegins(with text: Span<UInt8>) -> Bool {
+        var common = 0
+        while common < text.count, common < count, self[common].lowercased == text[common] { common += 1 }
+        /// Whether the rest of the text, after some bytes, is at a position after the common part.
+        func goesOn(after skipped: Int, at position: Int) -> Bool {
+            let rest = text.count - common - skipped
+            guard rest > 0 else { return true }
+            guard common + position + rest <= count else { return false }
+            return (0..<rest).allSatisfy {
+                self[common + position + $0].lowercased == text[common + skipped + $0]
+            }
+        }
+        if goesOn(after: 1, at: 1) || goesOn(after: 1, at: 0) || goesOn(after: 0, at: 1) { return true }
+        return common + 1 < text.count && common + 1 < count
+            && self[common].lowercased == text[common + 1] && self[common + 1].lowercased == text[common]
+            && goesOn(after: 2, at: 2)
+    }
+
     fileprivate func precedes(_ other: Span<UInt8>) -> Bool {
         for index in 0..<Swift.min(count, other.count) where self[index] != other[index] {
             return self[index] < other[index]
@@ -117,8 +182,14 @@ extension Span<UInt8> {
 }
 
 extension String {
-    fileprivate init(copyingBytes bytes: Span<UInt8>) {
+    /// - Parameter bytes: in UTF-8.
+    public init(copyingBytes bytes: Span<UInt8>) {
         self = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// In small letters, without accents.
+    fileprivate var withoutAccents: String {
+        folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
     }
 
     fileprivate init(lowercasing bytes: Span<UInt8>) {
@@ -127,6 +198,16 @@ extension String {
 }
 
 extension UInt8 {
+    /// Whether the byte is an ASCII letter or digit, or a part of another character.
+    fileprivate var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...:
+            true
+        default: false
+        }
+    }
+
     /// The small letter of a capital ASCII letter.
     fileprivate var lowercased: UInt8 {
         self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self

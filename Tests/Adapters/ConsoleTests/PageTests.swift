@@ -258,7 +258,18 @@ import Testing
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let expected = [
-                ("/?q=acme", "/t/acme/places"), ("/?q=door", "/t/acme/places/door"),
+                ("/?q=acme", "/t/acme/overview"), ("/?q=door", "/t/acme/places/door"),
+                // A part of a name without case, a wrong letter, exchanged letters, and a URL without its scheme.
+                ("/?q=THE+DO", "/t/acme/places/door"), ("/?q=the+dpor", "/t/acme/places/door"),
+                ("/?q=odor", "/t/acme/places/door"), ("/?q=oTh", "/t/other/overview"),
+                (
+                    "/?q=example.com%2Fdoor%2F7",
+                    "/t/acme/diagnose?url=https%3A%2F%2Fexample.com%2Fdoor%2F7"
+                ),
+                (
+                    "/t/acme/find?q=example.com%2Fdoor%2F7",
+                    "/t/acme/diagnose?url=https%3A%2F%2Fexample.com%2Fdoor%2F7"
+                ),
                 (
                     "/?q=https%3A%2F%2Fexample.com%2Fdoor%2F7",
                     "/t/acme/diagnose?url=https%3A%2F%2Fexample.com%2Fdoor%2F7"
@@ -270,7 +281,10 @@ import Testing
                 let response = try await console.get(path, cookie)
                 #expect(response.status == .seeOther && response.headers[.location] == location, "\(path)")
             }
-            #expect(try await console.get("/?q=nobody", cookie).text.contains("No tenant has"))
+            let nothing = try await console.get("/?q=nobody", cookie).text
+            #expect(nothing.contains("No tenant, location or URL matches"))
+            let similar = try await console.get("/t/acme/places?q=the+dpor", cookie).text
+            #expect(similar.contains("Locations with a similar name") && similar.contains("/places/door"))
         }
     }
 

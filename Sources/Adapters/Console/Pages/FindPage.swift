@@ -10,20 +10,22 @@ import Tenancy
 struct FindPage: Sendable {
     let table: LiveLookupIndex
 
-    /// The search covers at most this many tenants. [ours]
+    /// A URL is matched in at most this many tenants. [ours]
     private static let maximumTenants = 1_000
+    /// The maximum number of results. [ours]
+    private static let maximumHits = 50
 
     @Sendable func index(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenants = try await request.tenants()
         // From a section of one tenant, links lead to the same section of other tenants.
         let section = request.query["section"].flatMap(Page.Section.init(rawValue:)) ?? .overview
-        guard let text = request.query["q"] else {
+        guard let text = request.query["q"], !text.isEmpty else {
             return .page(page(tenants, section: section, text: nil, hits: []))
         }
         if let slug = try? TenantSlug(text), let tenant = tenants.first(where: { $0.slug == slug }) {
-            return .seeOther(HTMLLink(.locations, of: tenant))
+            return .seeOther(HTMLLink(.overview, of: tenant))
         }
-        let hits = tenants.prefix(Self.maximumTenants).compactMap { hit(text, in: $0) }
+        let hits = hits(text, in: tenants)
         if hits.count == 1, let hit = hits.first { return .seeOther(hit.link) }
         return .page(page(tenants, section: section, text: text, hits: hits))
     }
@@ -32,13 +34,13 @@ struct FindPage: Sendable {
     @Sendable func withinTenant(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         guard let text = request.query["q"] else { return .seeOther(HTMLLink(.locations, of: tenant)) }
-        if Self.isURL(text) {
-            return .seeOther(HTMLLink(.diagnose, of: tenant, query: [("url", text)]))
-        }
         if let identifier = try? LocationIdentifier(text),
             try await request.stores.administration.items.locations.item(identifier, of: tenant.id) != nil
         {
             return .seeOther(HTMLLink(location: identifier, of: tenant))
+        }
+        if let url = url(text, in: [tenant]) {
+            return .seeOther(HTMLLink(.diagnose, of: tenant, query: [("url", url)]))
         }
         return .seeOther(HTMLLink(.locations, of: tenant, query: [("q", text)]))
     }
@@ -47,22 +49,56 @@ struct FindPage: Sendable {
         let tenant: Tenant
         let text: String
         let link: HTMLLink
+        var order: String { "\(tenant.slug) \(text)" }
     }
 
-    /// A tenant's location with this identifier, or its experience that matches this URL.
-    private func hit(_ text: String, in tenant: Tenant) -> Hit? {
-        guard let table = table.current?.table(of: tenant.id) else { return nil }
-        if Self.isURL(text) {
-            guard let url = try? InvocationURL(text), let match = table.match(url) else { return nil }
-            return Hit(
-                tenant: tenant, text: match.experience.url,
-                link: HTMLLink(.diagnose, of: tenant, query: [("url", text)]))
+    /// The tenants and locations with this name or identifier, or the experiences that match this URL. If there are none, the
+    /// locations whose names differ by one letter.
+    private func hits(_ text: String, in tenants: [Tenant]) -> [Hit] {
+        guard let state = table.current else { return [] }
+        if let url = url(text, in: tenants) {
+            return tenants.prefix(Self.maximumTenants).compactMap { tenant in
+                guard let match = (try? InvocationURL(url)).flatMap({ state.table(of: tenant.id).match($0) })
+                else { return nil }
+                return Hit(
+                    tenant: tenant, text: match.experience.url,
+                    link: HTMLLink(.diagnose, of: tenant, query: [("url", url)]))
+            }
         }
-        guard let identifier = try? LocationIdentifier(text), let location = table.location(identifier) else {
-            return nil
+        let known = Dictionary(uniqueKeysWithValues: tenants.map { ($0.id, $0) })
+        let wanted = LocationText(text)
+        func locations(where matches: (Span<UInt8>, Span<UInt8>) -> Bool, upTo limit: Int) -> [Hit] {
+            var (found, examined): ([Hit], Int) = ([], 0)
+            state.forEachLocation { tenant, identifier, name in
+                examined += 1
+                guard found.count < Self.maximumHits, examined <= limit, let tenant = known[tenant],
+                    matches(identifier, name),
+                    let location = try? LocationIdentifier(String(copyingBytes: identifier))
+                else { return }
+                found.append(
+                    Hit(
+                        tenant: tenant, text: String(copyingBytes: name),
+                        link: HTMLLink(location: location, of: tenant)))
+            }
+            return found.sorted { $0.order < $1.order }
         }
-        return Hit(
-            tenant: tenant, text: location.name ?? text, link: HTMLLink(location: identifier, of: tenant))
+        let named = tenants.filter { wanted.finds($0.slug.text.utf8.span, $0.name.text.utf8.span) }
+            .map { Hit(tenant: $0, text: "tenant \($0.slug)", link: HTMLLink(.overview, of: $0)) }
+        let hits = named.prefix(Self.maximumHits) + locations(where: wanted.finds, upTo: .max)
+        guard hits.isEmpty else { return Array(hits) }
+        return locations(where: { wanted.nearlyFinds($1) }, upTo: LocationText.mostExamined)
+    }
+
+    /// The text as a URL: with its scheme, or without it if an experience of a tenant then matches; nil for other texts.
+    private func url(_ text: String, in tenants: [Tenant]) -> String? {
+        guard !Self.isURL(text) else { return text }
+        guard text.contains("."), !text.contains(" "), let state = table.current,
+            let url = try? InvocationURL("https://" + text)
+        else { return nil }
+        let isMatched = tenants.prefix(Self.maximumTenants).contains {
+            state.table(of: $0.id).match(url) != nil
+        }
+        return isMatched ? "https://" + text : nil
     }
 
     private static func isURL(_ text: String) -> Bool { text.contains("://") }
@@ -72,9 +108,9 @@ struct FindPage: Sendable {
             if let text {
                 if hits.isEmpty {
                     main.element(.p) { p in
-                        p.text("No tenant has ")
+                        p.text("No tenant, location or URL matches ")
                         p.name(text)
-                        p.text(". Open a tenant to search by part of a name.")
+                        p.text(".")
                     }
                 } else {
                     main.table("Results", columns: ["Tenant", "Result"]) { rows in

@@ -71,8 +71,9 @@ struct LocationsPage: Sendable {
                 div.element(.div) { list in
                     if filtered.found == nil { list.findingsToCome() }
                     guard !locations.isEmpty else {
-                        return list.element(
+                        list.element(
                             .p, text: "No locations match. Use fewer filters or another search term.")
+                        return Self.similar(tenant, filtered, &list)
                     }
                     self.table(tenant, locations, part, isFirst: isFirst, filtered.found, &list)
                     if part.isCut {
@@ -131,6 +132,28 @@ struct LocationsPage: Sendable {
             }
         }
     }
+
+    /// Links to locations whose names differ from the search term by one letter.
+    private static func similar(
+        _ tenant: Tenant, _ filtered: FilteredLocations, _ html: inout HTMLWriter
+    ) {
+        guard let text = filtered.filter.text else { return }
+        let places = LocationText(text).similarPlaces(in: filtered.table, limit: maximumSimilar)
+        guard !places.isEmpty else { return }
+        html.element(.p, text: "Locations with a similar name:")
+        html.element(.ul) { list in
+            for place in places {
+                list.element(.li) { item in
+                    item.element(.a, .href(HTMLLink(location: place.identifier, of: tenant))) {
+                        $0.name(place.name.text)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The maximum number of locations with a similar name. [ours]
+    private static let maximumSimilar = 5
 
     private func table(
         _ tenant: Tenant, _ locations: [ListedLocation], _ part: FilteredLocations.Part, isFirst: Bool,
