@@ -11,12 +11,12 @@ then: what waits behind a slow answer counts as slow too.
 import argparse
 import asyncio
 import json
+import multiprocessing
 import pathlib
 import re
 import statistics
 import socket
 import subprocess
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -24,7 +24,7 @@ import urllib.request
 RATE = 200
 CONNECTIONS = 16
 FLOOD_CONNECTIONS = 64
-LINE_FEEDS = 20_000_000
+LINE_FEEDS = b"\n" * 20_000_000
 HELD_CONNECTIONS = 400
 
 
@@ -77,32 +77,35 @@ def register(port: int, bearer: str, connections: int, seconds: int) -> subproce
         stdout=subprocess.PIPE, text=True)
 
 
-class Threads:
-    """An attack by threads of this process, with the interface of the processes above."""
+class Attack:
+    """An attack by processes of its own, with the interface of the processes above. Threads would share this process's interpreter
+    with the measurement, which would wait for them."""
 
     def __init__(self, seconds: int, attacks: list) -> None:
         self.end = time.monotonic() + seconds
-        self.answered = 0
-        self.threads = [threading.Thread(target=self.repeat, args=(attack,), daemon=True) for attack in attacks]
-        for thread in self.threads:
-            thread.start()
+        context = multiprocessing.get_context("fork")
+        self.counts = [context.Value("q", 0) for _ in attacks]
+        self.processes = [
+            context.Process(target=self.repeat, args=pair, daemon=True) for pair in zip(attacks, self.counts)]
+        for process in self.processes:
+            process.start()
 
-    def repeat(self, attack) -> None:
+    def repeat(self, attack, count) -> None:
         while time.monotonic() < self.end:
             try:
-                self.answered += attack(self.end)
+                count.value += attack(self.end)
             except (OSError, urllib.error.URLError):
                 time.sleep(0.01)
 
     def communicate(self) -> tuple[str, None]:
-        for thread in self.threads:
-            thread.join()
-        return f"{self.answered} requests in", None
+        for process in self.processes:
+            process.join()
+        return f"{sum(count.value for count in self.counts)} requests in", None
 
 
 def import_line_feeds(port: int, bearer: str, end: float) -> int:
     request = urllib.request.Request(
-        f"http://127.0.0.1:{port}/v1/locations?dryRun=true", b"\n" * LINE_FEEDS, method="PATCH",
+        f"http://127.0.0.1:{port}/v1/locations?dryRun=true", LINE_FEEDS, method="PATCH",
         headers={"Authorization": f"Bearer {bearer}", "Content-Type": "application/x-ndjson"})
     try:
         urllib.request.urlopen(request, timeout=60).read()
@@ -144,7 +147,7 @@ def is_closed(connection: socket.socket) -> bool:
     return not data
 
 
-def attack(kind: str, port: int, bearer: str, seconds: int) -> subprocess.Popen | Threads:
+def attack(kind: str, port: int, bearer: str, seconds: int) -> subprocess.Popen | Attack:
     here = pathlib.Path(__file__)
     wrk = ["wrk", "--threads", "1", "--connections", str(FLOOD_CONNECTIONS), "--duration", f"{seconds}s", "--timeout", "30s"]
     match kind:
@@ -155,10 +158,10 @@ def attack(kind: str, port: int, bearer: str, seconds: int) -> subprocess.Popen 
         case "document":
             return subprocess.Popen([*wrk, f"http://127.0.0.1:{port}/openapi.json"], stdout=subprocess.PIPE, text=True)
         case "lines":
-            return Threads(seconds, [lambda end: import_line_feeds(port, bearer, end)])
+            return Attack(seconds, [lambda end: import_line_feeds(port, bearer, end)])
         case _:
             addresses = ["127.0.0.2", "127.0.0.3"]
-            return Threads(seconds, [
+            return Attack(seconds, [
                 lambda end, address=address: hold_connections(port, address, end) for address in addresses])
 
 

@@ -9,7 +9,7 @@ public import Tenancy
 ///
 /// If the process is killed, unwritten counts are lost. If the connection breaks during a write, counts may be added twice. The
 /// memory depends on the number of different counts, not on the number of requests.
-public final class AttestationCountQueue: AttestationRecorder, Sendable {
+public final class AttestationCountQueue: AttestationRecorder, GatheringQueue {
     private struct Place: Hashable {
         let clip: BundleID
         let operation: ClipAttestation.Operation
@@ -39,10 +39,8 @@ public final class AttestationCountQueue: AttestationRecorder, Sendable {
         gathering.gather(for: tenant, in: [:]) { $0[place, default: [:]][grade, default: 0] += 1 }
     }
 
-    /// Writes the counts repeatedly until the task is cancelled.
     public func run() async { await gathering.run() }
 
-    /// Writes the counts. Counts that cannot be written stay for the next call.
     public func flush() async { await gathering.flush() }
 
     private static func write(_ counts: [Place: Counts], in transaction: TenantTransaction) async throws {

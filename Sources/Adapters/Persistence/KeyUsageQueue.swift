@@ -7,7 +7,7 @@ public import Tenancy
 /// Records the day of each key's last use, as `doorstep_app`: once for each day and key, some seconds later.
 ///
 /// If the process is killed, unwritten uses are lost. The key's next use at another server on the same day is recorded again.
-public final class KeyUsageQueue: KeyUsageRecorder {
+public final class KeyUsageQueue: KeyUsageRecorder, GatheringQueue {
     private struct TenantKey: Hashable {
         let tenant: TenantID
         let key: KeyID
@@ -39,10 +39,8 @@ public final class KeyUsageQueue: KeyUsageRecorder {
         gathering.gather(for: tenant, in: [:]) { $0[key] = max($0[key] ?? day, day) }
     }
 
-    /// Writes the records repeatedly until the task is cancelled.
     public func run() async { await gathering.run() }
 
-    /// Writes the records. Records that cannot be written stay for the next call.
     public func flush() async { await gathering.flush() }
 
     private static func write(_ days: [KeyID: Int32], in transaction: TenantTransaction) async throws {

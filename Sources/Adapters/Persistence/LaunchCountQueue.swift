@@ -9,7 +9,7 @@ public import Tenancy
 ///
 /// If the process is killed, unwritten counts are lost. If the connection breaks during a write, counts may be added twice. The
 /// memory depends on the number of different counts, not on the number of requests.
-public final class LaunchCountQueue: LaunchCounter, Sendable {
+public final class LaunchCountQueue: LaunchCounter, GatheringQueue {
     private struct Place: Hashable {
         let launch: CountedLaunch
         /// Days since 1970-01-01 UTC.
@@ -56,10 +56,8 @@ public final class LaunchCountQueue: LaunchCounter, Sendable {
         }
     }
 
-    /// Writes the counts repeatedly until the task is cancelled.
     public func run() async { await gathering.run() }
 
-    /// Writes the counts. Counts that cannot be written stay for the next call.
     public func flush() async { await gathering.flush() }
 
     private static func write(_ counts: [Place: Counts], in transaction: TenantTransaction) async throws {

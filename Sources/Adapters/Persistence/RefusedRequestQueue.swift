@@ -7,7 +7,7 @@ public import Tenancy
 ///
 /// A tenant's keys can send any number of refused requests. So each interval records a limited number of a tenant's requests, the first
 /// ones, and the database keeps a limited number, the newest ones. If the process is killed, unwritten requests are lost.
-public final class RefusedRequestQueue: RefusedRequestRecorder, Sendable {
+public final class RefusedRequestQueue: RefusedRequestRecorder, GatheringQueue {
     /// The maximum number of requests of a tenant in each interval. [ours]
     public static let maximumWaiting = 100
     /// The maximum number of a tenant's requests in the database. [ours]
@@ -31,10 +31,8 @@ public final class RefusedRequestQueue: RefusedRequestRecorder, Sendable {
         }
     }
 
-    /// Writes the requests repeatedly until the task is cancelled.
     public func run() async { await gathering.run() }
 
-    /// Writes the requests. Requests that cannot be written stay for the next call.
     public func flush() async { await gathering.flush() }
 
     private static func write(

@@ -2,6 +2,14 @@ import PostgreSQL
 import Synchronization
 import Tenancy
 
+/// Collects data in memory, and writes it some seconds later.
+public protocol GatheringQueue: Sendable {
+    /// Writes the data repeatedly until the task is cancelled.
+    func run() async
+    /// Writes the data. Data that cannot be written stays for the next call.
+    func flush() async
+}
+
 /// Collects data of each tenant in memory, and writes it some seconds later, as `doorstep_app`.
 ///
 /// If the process is killed, unwritten data is lost. If the connection breaks during a write, data may be written twice.

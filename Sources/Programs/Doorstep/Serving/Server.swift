@@ -1,24 +1,17 @@
 import APNsClient
-import Administration
 import AppAttest
-import AppStoreSync
 import Attestation
 import DNSClient
-import DomainProof
 import Foundation
 import HTTPAPI
-import LandingPages
 import Logging
-import Lookups
 import Metrics
-import Notifications
 import OutboundHTTP
 import Persistence
 import Platform
 import PostgreSQL
 import Receipts
 import ServiceLifecycle
-import Tenancy
 
 /// The server with all its parts. It connects adapters and use cases, as `ConsoleHost` does for the console.
 struct Server {
@@ -85,185 +78,14 @@ struct Server {
             },
             observer: tracer.map(Traces.observer)
         ) { pool, deliveryPool, managementPool in
-            let routing = IndexService(
-                pool, trusting: .signed(signatures), file: tableFile, logger: logger)
-            try await routing.start()
+            let parts = try await ServerParts(
+                of: self, pool, deliveryPool, managementPool, sender, outbound, tracer)
             if database.embeddedPostgres == nil { await warnOfSuperuser(pool) }
-            let tokenSecrets = sealingKeys.map {
-                TokenSecretService(stored: PostgresTokenSecrets(pool), keys: $0, logger: logger)
-            }
-            try await tokenSecrets?.start(allowingNewSecret: allowsNewTokenSecret)
-            let confirmations = ConfirmationQueue(pool, spool: tableFile?.confirmations) { [logger] error in
-                logger.warning(
-                    "confirmations cannot be recorded: trying again", metadata: ["error": "\(error)"])
-            }
-            let usage = KeyUsageQueue(pool) { [logger] error in
-                logger.info(
-                    "the last use of keys cannot be stored: trying again", metadata: ["error": "\(error)"])
-            }
-            let attestations = AttestationCountQueue(pool) { [logger] error in
-                logger.info("attestations cannot be counted: trying again", metadata: ["error": "\(error)"])
-            }
-            let launches = LaunchCountQueue(pool) { [logger] error in
-                logger.info("launches cannot be counted: trying again", metadata: ["error": "\(error)"])
-            }
-            let refusals = RefusedRequestQueue(pool) { [logger] error in
-                logger.info(
-                    "refused requests cannot be recorded: trying again", metadata: ["error": "\(error)"])
-            }
-            let metrics = ServerMetrics(
-                routing.table, confirmations,
-                pools: ["requests": pool, "deliveries": deliveryPool, "management": managementPool],
-                certificate: api.tls)
-            // Queued deliveries wait in the database for a server with a sender.
-            let delivery = sealingKeys.map { keys in
-                Delivery(
-                    pool, sendingBy: deliveryPool, keys: keys, sender: sender,
-                    timeout: apns?.settings.requestTimeout ?? .zero, logger: logger)
-            }
-            let settings = limitedByOpenFiles().traced(by: tracer)
-            Meter(label: "doorstep_http_connections_limit").set(settings.maximumConnections)
-            let catalogue = ManagedCatalogue(managementPool, followedBy: routing.feed)
-            let checks = PostgresSyncChecks(managing: managementPool)
-            let verifyDomain: VerifyDomain = { [outbound, resolver] name, tenant, actor, rivalry, now in
-                try await OutboundClient.withClient(outbound) { client in
-                    try await DomainVerification(
-                        store: catalogue.items.domains, by: actor,
-                        resolver: LibresolvTextRecordResolver(server: resolver),
-                        fetcher: HTTPPageFetcher(client)
-                    ).verify(name, of: tenant, rivalry: rivalry, at: now)
-                }
-            }
-            let server = APIServer(
-                settings,
-                APIServer.Dependencies(
-                    responses: APIResponses(
-                        recorder: confirmations, receipts: receipts?.issuer, launches: launches),
-                    attestation: attestationKeys.map {
-                        AppVerifier(
-                            secrets: $0, root: attestationRoot.root, keys: PostgresAttestedKeys(pool),
-                            recordingTo: attestations)
-                    },
-                    foreignAttestationRoot:
-                        attestationRoot.isForeign ? attestationRoot.root.fingerprint : nil,
-                    table: routing.table, usage: usage, refusals: refusals,
-                    instances: sealingKeys.map {
-                        InstanceRegistrar(PostgresInstanceStore(pool, keys: $0), countingTo: launches)
-                    },
-                    notifications: delivery?.intake,
-                    channels: sender.map { ChannelDirectory($0, PostgresChannelStore(pool)) },
-                    webhooks: sealingKeys.map {
-                        PostgresWebhookRegistry(
-                            managing: managementPool, keys: $0, allowing: outbound.allowed)
-                    },
-                    idempotency: PostgresIdempotencyStore(pool), catalogue: catalogue,
-                    proveDomain: { try await verifyDomain($0, $1, $2, .unknown, $3) },
-                    diagnose: { [outbound] url, table, asksSite in
-                        try await Diagnosis(
-                            of: url, in: table, asking: asksSite ? .init(settings: outbound) : nil,
-                            clip: { try await catalogue.items.clips.item($0, of: table.tenant) },
-                            domain: { try await catalogue.items.domains.item($0, of: table.tenant) },
-                            registration: { try await checks.latest(of: $0, of: table.tenant) }
-                        ).json
-                    },
-                    confirmations: PostgresConfirmationHistory(managing: managementPool),
-                    history: PostgresNotificationHistory(managing: managementPool),
-                    deliveries: PostgresDeliveryLedger(managing: managementPool),
-                    appStore: checks,
-                    landingPages: LandingSite().response,
-                    maximumIndexAge: maximumIndexAge, writeRefusal: { routing.standby.refusal },
-                    metrics: {
-                        metrics.update()
-                        delivery?.updateMetrics()
-                        return registry.exposition()
-                    }), logger: logger,
-                onListening: { [logger] listener, port in
-                    let (host, message): (String, Logger.Message) =
-                        switch listener {
-                        case .api: (settings.host, "listening")
-                        case .operations: (settings.operations?.host ?? settings.host, "answering monitors")
-                        }
-                    logger.notice(message, metadata: ["host": "\(host)", "port": "\(port)"])
-                    if listener == .api { ServiceManager.tellReady() }
-                })
-            // Services end in the opposite order, so that the queue still accepts the confirmation of the last request.
-            var services: [any Service] = []
-            if let tracer, let traces {
-                services.append(Traces.exporter(tracer, to: traces, by: outbound, logger: logger))
-            }
-            services += [
-                routing,
-                RetentionService(ConfirmationDays(pool, retention: confirmationRetention), logger: logger),
-                RetentionService(LaunchRetention(pool, retention: confirmationRetention), logger: logger),
-                RetentionService(
-                    NotificationRetention(
-                        pool, instanceRetention: instanceRetention,
-                        notificationRetention: notificationRetention), logger: logger),
-                RetentionService(AttestationRetention(pool), logger: logger),
-                RetentionService(RefusedRequestRetention(pool), logger: logger),
-                RetentionService(KeyRetention(pool), logger: logger),
-                RetentionService(AuditLogRetention(pool, retention: auditRetention), logger: logger),
-                RecordingService(confirmations, logger: logger), GatheringService(usage),
-                GatheringService(attestations), GatheringService(launches), GatheringService(refusals),
-            ]
-            services.append(
-                DomainCheckService(
-                    checks: PostgresDomainChecks(pool),
-                    interval: domainCheckInterval > 0 ? .seconds(domainCheckInterval * 3_600) : nil,
-                    verify: { try await verifyDomain($0.name, $0.tenant, "server", $0.rivalry, $1) },
-                    logger: logger))
-            services.append(MemoryService(table: routing.table, logger: logger))
-            services.append(QuotaService(usage: PostgresQuotaUsage(pool), logger: logger))
-            services.append(QueueService(installation: PostgresInstallation(pool), logger: logger))
-            if let tokenSecrets { services.append(tokenSecrets) }
-            if let receipts {
-                services.append(
-                    KeyFileService(for: "receipts", logger: logger) { known in
-                        guard let read = try receipts.keys.read(unlessVersionIs: known) else { return nil }
-                        receipts.issuer.replaceKeys(by: read.keys)
-                        return (read.version, read.keys.keys.map(\.id))
-                    })
-            }
-            if let sealingKeys {
-                services.append(
-                    WebhookService(
-                        PostgresWebhookStore(deliveryPool, keys: sealingKeys), outbound: outbound,
-                        logger: logger))
-                if driftInterval > 0 {
-                    services.append(
-                        DriftService(
-                            checks: PostgresSyncChecks(serving: pool),
-                            access: StoreAccess(
-                                serving: pool, keys: sealingKeys, service: appStore, outbound: outbound),
-                            interval: .seconds(driftInterval * 3_600), logger: logger))
-                }
-            }
-            if let sender, let keys = apns?.keys {
-                services += [
-                    sender,
-                    KeyFileService(for: "APNs", logger: logger) { known in
-                        guard let read = try keys.read(unlessVersionsAre: known) else { return nil }
-                        sender.replaceKeys(read.keys)
-                        return (read.versions, read.keys.map(\.id))
-                    },
-                ]
-            }
-            services.append(
-                HangupService(message: "SIGHUP: certificate and key files are read again", logger: logger))
-            if let identity = api.tls {
-                services.append(CertificateService(identity: identity, logger: logger))
-            }
-            services += delivery?.services ?? []
-            services.append(server)
-            try await ServiceGroup.run(services, logger: logger)
+            let server = parts.apiServer(tellingMetricsOf: registry)
+            try await ServiceGroup.run(parts.services + [server], logger: logger)
             logger.notice("doorstep serve has ended")
         }
     }
-
-    private typealias VerifyDomain =
-        @Sendable (
-            DomainName, TenantID, _ actor: String, DomainVerification.Rivalry, Date
-        ) async throws -> DomainVerification.Outcome
 
     /// A superuser bypasses row-level security. If the database does not respond, the check is made at the next start.
     private func warnOfSuperuser(_ pool: ConnectionPool) async {
@@ -284,7 +106,7 @@ struct Server {
 
     /// The limit of open files must cover these connections and others: to PostgreSQL, to APNs, to receivers of webhooks, and
     /// files.
-    private func limitedByOpenFiles() -> APIServer.Settings {
+    func limitedByOpenFiles() -> APIServer.Settings {
         var settings = api
         let (allowed, limit) = Self.connections(atMost: settings.maximumConnections)
         guard allowed < settings.maximumConnections else { return settings }
