@@ -1,5 +1,8 @@
 import APNsClient
 import Administration
+import AppAttest
+import AppStoreSync
+import Attestation
 import DNSClient
 import DomainProof
 import Foundation
@@ -14,6 +17,7 @@ import OutboundHTTP
 import Persistence
 import Platform
 import PostgreSQL
+import Receipts
 import ServiceLifecycle
 import Tenancy
 import TraceExport

@@ -22,7 +22,9 @@ struct ServerQueues {
             tell("confirmations cannot be recorded: trying again", at: .warning, $0)
         }
         keyUsage = KeyUsageQueue(pool) { tell("the last use of keys cannot be stored: trying again", $0) }
-        attestations = AttestationCountQueue(pool) { tell("attestations cannot be counted: trying again", $0) }
+        attestations = AttestationCountQueue(pool) {
+            tell("attestations cannot be counted: trying again", $0)
+        }
         launches = LaunchCountQueue(pool) { tell("launches cannot be counted: trying again", $0) }
         refusals = RefusedRequestQueue(pool) { tell("refused requests cannot be recorded: trying again", $0) }
     }
