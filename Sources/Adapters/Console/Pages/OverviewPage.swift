@@ -50,7 +50,7 @@ struct OverviewPage: Sendable {
                 main.element(
                     .p, .class("hint"),
                     text:
-                        "Many confirmations outside the region can mean that the region is in the wrong place or too small."
+                        "Many confirmations outside the region can mean that its centre is wrong, or its radius too small."
                 )
                 main.statistics("Most confirmations outside the region", wrong, by: .location, of: tenant)
             })
