@@ -17,6 +17,7 @@ import re
 import statistics
 import socket
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -78,29 +79,35 @@ def register(port: int, bearer: str, connections: int, seconds: int) -> subproce
 
 
 class Attack:
-    """An attack by processes of its own, with the interface of the processes above. Threads would share this process's interpreter
-    with the measurement, which would wait for them."""
+    """An attack by the threads of another process, with the interface of the processes above. It has one processor at most, like the
+    other floods. In this process, its threads would delay the measurement."""
 
     def __init__(self, seconds: int, attacks: list) -> None:
         self.end = time.monotonic() + seconds
         context = multiprocessing.get_context("fork")
-        self.counts = [context.Value("q", 0) for _ in attacks]
-        self.processes = [
-            context.Process(target=self.repeat, args=pair, daemon=True) for pair in zip(attacks, self.counts)]
-        for process in self.processes:
-            process.start()
+        self.count = context.Value("q", 0)
+        self.process = context.Process(target=self.run, args=[attacks], daemon=True)
+        self.process.start()
 
-    def repeat(self, attack, count) -> None:
+    def run(self, attacks: list) -> None:
+        threads = [threading.Thread(target=self.repeat, args=(attack,), daemon=True) for attack in attacks]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def repeat(self, attack) -> None:
         while time.monotonic() < self.end:
             try:
-                count.value += attack(self.end)
+                answered = attack(self.end)
+                with self.count.get_lock():
+                    self.count.value += answered
             except (OSError, urllib.error.URLError):
                 time.sleep(0.01)
 
     def communicate(self) -> tuple[str, None]:
-        for process in self.processes:
-            process.join()
-        return f"{sum(count.value for count in self.counts)} requests in", None
+        self.process.join()
+        return f"{self.count.value} requests in", None
 
 
 def import_line_feeds(port: int, bearer: str, end: float) -> int:

@@ -31,6 +31,9 @@ public final class LaunchCountQueue: LaunchCounter, GatheringQueue {
 
     private let gathering: TenantGathering<[Place: Counts]>
 
+    /// The maximum number of different counts of a tenant in memory. During an outage of the database, further ones are lost. [ours]
+    private static let maximumWaiting = 100_000
+
     /// The maximum number of rows that one statement writes.
     private static let batch = 5_000
 
@@ -41,7 +44,9 @@ public final class LaunchCountQueue: LaunchCounter, GatheringQueue {
     ) {
         gathering = TenantGathering(
             pool, interval: interval, onFailure: onFailure,
-            merge: { $0.merging($1, uniquingKeysWith: +) }, write: Self.write)
+            // Adds the fewer counts to the many, because requests that count wait meanwhile.
+            merge: { $0.count < $1.count ? $1.merging($0, uniquingKeysWith: +) : $0.merging($1, uniquingKeysWith: +) },
+            write: Self.write)
     }
 
     public func count(
@@ -49,6 +54,7 @@ public final class LaunchCountQueue: LaunchCounter, GatheringQueue {
     ) {
         let place = Place(launch: launch, day: now.dayNumber)
         gathering.gather(for: tenant, in: [:]) { counts in
+            guard counts.count < Self.maximumWaiting || counts[place] != nil else { return }
             switch kind {
             case .lookup: counts[place, default: Counts()].lookups += 1
             case .report: counts[place, default: Counts()].reports += 1

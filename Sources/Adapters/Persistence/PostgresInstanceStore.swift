@@ -287,7 +287,7 @@ extension TenantTransaction {
                 \(launch != nil) AND NOT EXISTS (
                     SELECT FROM doorstep.launches
                     WHERE tenant_id = \(tenant.uuid) AND instance_id = \(registration.id.uuid) AND url = \(launch?.url)
-                        AND launched_at >= \(registration.launchedAt))
+                        AND launched_at >= \(registration.sameLaunchSince))
             """)
         let (isKept, isFound, isNew, owner, kinds, names, isNewLaunch) = try rows.one().decode(
             Bool.self, Bool.self, Bool.self, String.self, [String].self, [String].self, Bool.self)

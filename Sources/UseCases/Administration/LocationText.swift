@@ -10,13 +10,13 @@ public struct LocationText: Sendable {
     private let small: [UInt8]
     private let isASCII: Bool
     /// In small letters, without accents.
-    private let unaccented: [UInt8]
+    private let letters: [Unicode.Scalar]
 
     public init(_ text: String) {
         bytes = Array(text.utf8)
         small = Array(text.lowercased().utf8)
         isASCII = bytes.allSatisfy { $0 < 0x80 }
-        unaccented = Array(text.withoutAccents.utf8)
+        letters = Array(text.withoutAccents.unicodeScalars)
     }
 
     /// - Parameters: in UTF-8.
@@ -53,12 +53,13 @@ public struct LocationText: Sendable {
     /// count. False for texts of less than 4 letters.
     /// - Parameter name: in UTF-8.
     public func nearlyFinds(_ name: Span<UInt8>) -> Bool {
-        guard small.count >= Self.shortestWithTypo else { return false }
-        // Letters with accents have several bytes, so a byte is not a letter of such a name.
-        guard isASCII, name.indices.allSatisfy({ name[$0] < 0x80 }) else {
-            return String(copyingBytes: name).withoutAccents.utf8.span.nearlyContains(unaccented.span)
-        }
-        return name.nearlyContains(small.span)
+        guard letters.count >= Self.shortestWithTypo else { return false }
+        let isASCII = name.indices.allSatisfy { name[$0] < 0x80 }
+        return Letters(
+            isASCII
+                ? name.indices.map { Unicode.Scalar(name[$0].lowercased) }
+                : Array(String(copyingBytes: name).withoutAccents.unicodeScalars)
+        ).nearlyContain(letters)
     }
 
     /// The first locations of a table whose names ``nearlyFinds(_:)`` finds, sorted by identifier.
@@ -138,37 +139,45 @@ extension ListedLocation {
     }
 }
 
-extension Span<UInt8> {
-    /// Whether a text, with at most one edit, begins at a word of this one. An edit replaces, inserts or deletes a byte, or exchanges
-    /// two bytes. Capital ASCII letters match small ones.
-    fileprivate func nearlyContains(_ text: Span<UInt8>) -> Bool {
+/// The letters of a name, in small letters.
+private struct Letters {
+    private let all: [Unicode.Scalar]
+
+    init(_ all: [Unicode.Scalar]) {
+        self.all = all
+    }
+
+    /// Whether a text, with at most one edit, begins at a word of the name. An edit replaces, inserts or deletes a letter, or exchanges
+    /// two letters.
+    func nearlyContain(_ text: [Unicode.Scalar]) -> Bool {
         var isWordStart = true
-        for start in indices {
-            let isLetter = self[start].isLetterOrDigit
-            if isWordStart, isLetter, extracting(start..<count).nearlyBegins(with: text) { return true }
+        for start in all.indices {
+            let isLetter = all[start].properties.isAlphabetic || all[start].properties.numericType != nil
+            if isWordStart, isLetter, Self.begins(all[start...], with: text) { return true }
             isWordStart = !isLetter
         }
         return false
     }
 
-    private func nearlyBegins(with text: Span<UInt8>) -> Bool {
+    private static func begins(_ name: ArraySlice<Unicode.Scalar>, with text: [Unicode.Scalar]) -> Bool {
         var common = 0
-        while common < text.count, common < count, self[common].lowercased == text[common] { common += 1 }
-        /// Whether the rest of the text, after some bytes, is at a position after the common part.
-        func goesOn(after skipped: Int, at position: Int) -> Bool {
-            let rest = text.count - common - skipped
-            guard rest > 0 else { return true }
-            guard common + position + rest <= count else { return false }
-            return (0..<rest).allSatisfy {
-                self[common + position + $0].lowercased == text[common + skipped + $0]
-            }
+        while common < text.count, common < name.count, name[name.startIndex + common] == text[common] {
+            common += 1
         }
-        if goesOn(after: 1, at: 1) || goesOn(after: 1, at: 0) || goesOn(after: 0, at: 1) { return true }
-        return common + 1 < text.count && common + 1 < count
-            && self[common].lowercased == text[common + 1] && self[common + 1].lowercased == text[common]
-            && goesOn(after: 2, at: 2)
+        let (rest, others) = (name.dropFirst(common), text.dropFirst(common))
+        /// Whether the rest of the text begins the rest of the name, each without its first letters.
+        func goesOn(without ofText: Int, _ ofName: Int) -> Bool {
+            rest.count >= ofName && rest.dropFirst(ofName).starts(with: others.dropFirst(ofText))
+        }
+        if others.isEmpty || goesOn(without: 1, 1) || goesOn(without: 1, 0) || goesOn(without: 0, 1) {
+            return true
+        }
+        return rest.count > 1 && others.count > 1 && rest.prefix(2).elementsEqual(others.prefix(2).reversed())
+            && goesOn(without: 2, 2)
     }
+}
 
+extension Span<UInt8> {
     fileprivate func precedes(_ other: Span<UInt8>) -> Bool {
         for index in 0..<Swift.min(count, other.count) where self[index] != other[index] {
             return self[index] < other[index]
@@ -198,16 +207,6 @@ extension String {
 }
 
 extension UInt8 {
-    /// Whether the byte is an ASCII letter or digit, or a part of another character.
-    fileprivate var isLetterOrDigit: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...:
-            true
-        default: false
-        }
-    }
-
     /// The small letter of a capital ASCII letter.
     fileprivate var lowercased: UInt8 {
         self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self

@@ -42,7 +42,7 @@ extension Date {
             func write(_ number: Int32, digits: Int, then separator: Unicode.Scalar) {
                 var rest = number
                 for position in stride(from: length + digits - 1, through: length, by: -1) {
-                    bytes[position] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    bytes[position] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest.magnitude % 10)
                     rest /= 10
                 }
                 bytes[length + digits] = UInt8(ascii: separator)

@@ -422,6 +422,15 @@ import Testing
                     "location,lookups,confirmations,inRegion,launchReports,delivered",
                     "'=<b>,4404,0,0,1,0", "door,3303,1,0,2,0",
                 ])
+            for query in [
+                "to=0000-01-01", "from=x", "location=%7F", "by=weather", "from=2026-03-02&to=2026-03-01",
+            ] {
+                for path in ["statistics", "statistics.csv"] {
+                    let refused = try await console.get("/t/acme/\(path)?\(query)", cookie)
+                    #expect(refused.status == .badRequest, "\(path) \(query)")
+                }
+            }
+            #expect(try await console.get("/t/acme/requests?key=abc", cookie).status == .badRequest)
             let none = try await console.get("/t/acme/statistics?from=2020-01-01&to=2020-01-31", cookie).text
             #expect(none.contains("Nothing was counted in this period."))
             #expect(try await console.get("/t/other/overview", cookie).text.contains("5,505"))

@@ -158,10 +158,13 @@ final class MemoryLaunches: LaunchCounter {
             // A launch without a URL has no experience.
             #expect(try await report(nil, "2026-03-01T13:00:00Z") == 200)
             #expect(try await report(Self.order, "2026-03-01T14:00:00Z") == 200)
+            // A clock that is ahead gives each report the present time.
+            for _ in 0..<3 { #expect(try await report(Self.order, "2126-03-01T14:00:00Z") == 200) }
             #expect(try await report(Self.order, "2026-03-01T15:00:00Z", "fax") == 400)
             #expect(
                 Array(api.launches.all.dropFirst(before)) == [
                     "report restaurant_a restaurant_a appClipCode",
+                    "report restaurant_a restaurant_a unknown",
                     "report restaurant_a restaurant_a unknown",
                 ])
         }

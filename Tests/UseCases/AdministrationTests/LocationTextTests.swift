@@ -67,6 +67,7 @@ import Testing
         ("zurich", "Café Zürich", true), ("cafe zurihc", "Café Zürich", true),
         ("İstanbul", "Istanbul 2", true),
         ("ondon", "Tablewise London", true), ("ndon", "Tablewise London", false),
+        ("Мсква", "Кафе Москва", true), ("мосвка", "Кафе Москва", true), ("東京", "東亭 1", false),
         // Two wrong letters, and texts that are too short.
         ("lindun", "Tablewise London", false), ("lon", "Tablewise London", false), ("", "London", false),
     ])

@@ -52,8 +52,8 @@ struct FindPage: Sendable {
         var order: String { "\(tenant.slug) \(text)" }
     }
 
-    /// The tenants and locations with this name or identifier, or the experiences that match this URL. If there are none, the
-    /// locations whose names differ by one letter.
+    /// The locations with exactly this identifier, or the experiences that match this URL. If there are none, the tenants and locations
+    /// with this text in their names. If there are none either, the locations whose names differ by one letter.
     private func hits(_ text: String, in tenants: [Tenant]) -> [Hit] {
         guard let state = table.current else { return [] }
         if let url = url(text, in: tenants) {
@@ -65,14 +65,22 @@ struct FindPage: Sendable {
                     link: HTMLLink(.diagnose, of: tenant, query: [("url", url)]))
             }
         }
+        let exact = tenants.prefix(Self.maximumTenants).compactMap { tenant -> Hit? in
+            guard let identifier = try? LocationIdentifier(text),
+                let location = state.table(of: tenant.id).location(identifier)
+            else { return nil }
+            return Hit(
+                tenant: tenant, text: location.name ?? text, link: HTMLLink(location: identifier, of: tenant))
+        }
+        guard exact.isEmpty else { return exact }
         let known = Dictionary(uniqueKeysWithValues: tenants.map { ($0.id, $0) })
         let wanted = LocationText(text)
         func locations(where matches: (Span<UInt8>, Span<UInt8>) -> Bool, upTo limit: Int) -> [Hit] {
             var (found, examined): ([Hit], Int) = ([], 0)
             state.forEachLocation { tenant, identifier, name in
+                guard let tenant = known[tenant] else { return }
                 examined += 1
-                guard found.count < Self.maximumHits, examined <= limit, let tenant = known[tenant],
-                    matches(identifier, name),
+                guard found.count < Self.maximumHits, examined <= limit, matches(identifier, name),
                     let location = try? LocationIdentifier(String(copyingBytes: identifier))
                 else { return }
                 found.append(
@@ -84,8 +92,8 @@ struct FindPage: Sendable {
         }
         let named = tenants.filter { wanted.finds($0.slug.text.utf8.span, $0.name.text.utf8.span) }
             .map { Hit(tenant: $0, text: "tenant \($0.slug)", link: HTMLLink(.overview, of: $0)) }
-        let hits = named.prefix(Self.maximumHits) + locations(where: wanted.finds, upTo: .max)
-        guard hits.isEmpty else { return Array(hits) }
+        let hits = named + locations(where: wanted.finds, upTo: .max)
+        guard hits.isEmpty else { return hits }
         return locations(where: { wanted.nearlyFinds($1) }, upTo: LocationText.mostExamined)
     }
 
@@ -113,8 +121,13 @@ struct FindPage: Sendable {
                         p.text(".")
                     }
                 } else {
+                    if hits.count >= Self.maximumHits {
+                        main.element(
+                            .p, .class("hint"),
+                            text: "The list has the first \(Self.maximumHits) results. Enter more letters to see others.")
+                    }
                     main.table("Results", columns: ["Tenant", "Result"]) { rows in
-                        for hit in hits {
+                        for hit in hits.prefix(Self.maximumHits) {
                             rows.element(.tr) { row in
                                 row.element(.th, .scope("row")) { $0.name(hit.tenant.name.text) }
                                 row.element(.td) { td in

@@ -9,6 +9,7 @@ import Tenancy
 struct OverviewPage: Sendable {
     private let findings: FindingsCache
     private let finished: FinishedDays<Statistics>
+    private let rankings = RecentValues<(busiest: [Statistics], outside: [Statistics])>()
 
     /// The period of the rankings, in days. [ours]
     private static let rankedDays = 7
@@ -27,13 +28,16 @@ struct OverviewPage: Sendable {
         async let counted = finished.counts(of: tenant.id, days: LocationsPage.days, at: now) {
             try await history.statistics($0, by: .day, of: tenant.id, .group(after: nil), limit: 1_000)
         }
-        async let busiest = history.statistics(
-            recent, by: .location, of: tenant.id, .busiest, limit: Self.ranked)
-        async let outside = history.statistics(
-            recent, by: .location, of: tenant.id, .mostOutsideRegion, limit: Self.ranked)
+        async let rankings = rankings.value(of: tenant.id, at: now) {
+            async let busiest = history.statistics(
+                recent, by: .location, of: tenant.id, .busiest, limit: Self.ranked)
+            async let outside = history.statistics(
+                recent, by: .location, of: tenant.id, .mostOutsideRegion, limit: Self.ranked)
+            return try await (busiest, outside)
+        }
         let found = try await findings.findings(of: tenant, at: now)
         let days = try await counted.sorted { $0.group < $1.group }
-        let (busy, wrong) = try await (busiest, outside)
+        let (busy, wrong) = try await rankings
         return .page(
             Page(
                 title: "Overview", tenant: tenant, section: .overview,

@@ -13,7 +13,7 @@ enum RequestsPage {
 
     @Sendable static func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
-        let filter = Filter(request.query)
+        let filter = try Filter(request.query)
         let before = request.query["before"].flatMap { UUID(text: $0) }
         let found = try await request.stores.administration.auditLog.refusedRequests(
             of: tenant.id, filter.selection, before: before, limit: pageLength + 1)
@@ -25,10 +25,12 @@ enum RequestsPage {
         let code: String?
         let key: KeyID?
 
-        init(_ query: FormFields) {
-            func text(_ name: String) -> String? { query[name].flatMap { $0.isEmpty ? nil : $0 } }
-            (requestID, code) = (text("request"), text("code"))
-            key = text("key").flatMap { UUID(text: $0) }.map(KeyID.init)
+        init(_ query: FormFields) throws {
+            (requestID, code) = (query["request"], query["code"])
+            key = query["key"].flatMap { UUID(text: $0) }.map(KeyID.init)
+            guard key != nil || query["key"] == nil else {
+                throw ConsoleRefusal.malformed("The key ID is not valid. It is a UUID.")
+            }
         }
 
         var selection: RefusedRequestSelection {

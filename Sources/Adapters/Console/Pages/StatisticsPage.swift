@@ -16,14 +16,17 @@ enum StatisticsPage {
 
     @Sendable static func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
-        let filter = StatisticsFilter(request)
+        let filter = try StatisticsFilter(request)
         let history = request.stores.confirmations
         let (selection, grouping) = (filter.selection, filter.grouping)
         async let days = history.statistics(
             selection, by: .day, of: tenant.id, .group(after: nil), limit: maximumExported)
-        async let ranked = history.statistics(
-            selection, by: grouping, of: tenant.id, .busiest, limit: maximumListed + 1)
-        let (byDay, busiest) = try await (days, grouping == .day ? [] : ranked)
+        async let ranked =
+            grouping == .day
+            ? []
+            : history.statistics(
+                selection, by: grouping, of: tenant.id, .busiest, limit: maximumListed + 1)
+        let (byDay, busiest) = try await (days, ranked)
         let rows = grouping == .day ? byDay.reversed() : busiest
         return .page(
             Page(
@@ -53,7 +56,7 @@ enum StatisticsPage {
 
     @Sendable static func file(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
-        let filter = StatisticsFilter(request)
+        let filter = try StatisticsFilter(request)
         let rows = try await request.stores.confirmations.statistics(
             filter.selection, by: filter.grouping, of: tenant.id, .group(after: nil), limit: maximumExported)
         var bytes: [UInt8] = []
@@ -94,15 +97,26 @@ struct StatisticsFilter: Sendable {
     let location: LocationIdentifier?
     let selection: ConfirmationSelection
 
-    /// Without days in the URL, the last 30 days count. A day that cannot be read is replaced, too.
-    init(_ request: ConsoleRequest) {
-        func day(_ name: String) -> Date? {
-            request.query[name].flatMap { Date(rfc3339: $0 + "T00:00:00Z") }
+    /// Without days in the URL, the last 30 days count.
+    /// - Throws: ``ConsoleRefusal`` for a value that is not valid.
+    init(_ request: ConsoleRequest) throws {
+        func value<Value>(_ name: String, _ read: (String) -> Value?) throws -> Value? {
+            guard let text = request.query[name] else { return nil }
+            guard let value = read(text) else {
+                throw ConsoleRefusal.malformed("The value of '\(name)' in the URL is not valid.")
+            }
+            return value
         }
-        grouping = request.query["by"].flatMap(StatisticsGrouping.init(rawValue:)) ?? .day
-        location = request.query["location"].flatMap { try? LocationIdentifier($0) }
-        let last = day("to") ?? request.now.startOfDay
-        let first = day("from") ?? last.start(ofDays: LocationsPage.days)
+        func day(_ text: String) -> Date? {
+            Date(rfc3339: text + "T00:00:00Z").flatMap { $0.timeIntervalSince1970 >= 0 ? $0 : nil }
+        }
+        grouping = try value("by", StatisticsGrouping.init(rawValue:)) ?? .day
+        location = try value("location") { try? LocationIdentifier($0) }
+        let last = try value("to", day) ?? request.now.startOfDay
+        let first = try value("from", day) ?? last.start(ofDays: LocationsPage.days)
+        guard first <= last else {
+            throw ConsoleRefusal.malformed("The first day is after the last day.")
+        }
         (from, to) = (String(first.rfc3339.prefix(10)), String(last.rfc3339.prefix(10)))
         selection = ConfirmationSelection(
             location: location, start: first, end: last.addingTimeInterval(86_400))

@@ -43,6 +43,28 @@ final class FinishedDays<Count: Sendable>: Sendable {
     }
 }
 
+/// Caches a value of each tenant for a minute.
+final class RecentValues<Value: Sendable>: Sendable {
+    private let tenants = Mutex<[TenantID: (value: Value, at: Date)]>([:])
+
+    private static var lifetime: TimeInterval { 60 }
+    /// The maximum number of tenants in the cache. [ours]
+    private static var maximumTenants: Int { 64 }
+
+    func value(
+        of tenant: TenantID, at now: Date, _ read: () async throws -> Value
+    ) async throws -> Value {
+        let known = tenants.withLock { $0[tenant] }
+        if let known, now.timeIntervalSince(known.at) < Self.lifetime { return known.value }
+        let value = try await read()
+        tenants.withLock { tenants in
+            if tenants.count >= Self.maximumTenants { tenants.removeAll() }
+            tenants[tenant] = (value, now)
+        }
+        return value
+    }
+}
+
 extension Date {
     /// The first moment of the day in UTC.
     var startOfDay: Date {

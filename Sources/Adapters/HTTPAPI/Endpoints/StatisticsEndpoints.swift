@@ -26,7 +26,11 @@ struct StatisticsEndpoints: Sendable {
                 StatisticsGrouping.init(rawValue:)) ?? .day
         // A cursor begins with the attribute, so that the cursor of another list is refused.
         let prefix = "\(grouping.rawValue) "
-        let last = try parameters.cursor { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
+        let last = try parameters.cursor { text in
+            // By bytes: a group can begin with a combining character.
+            text.utf8.starts(with: prefix.utf8)
+                ? String(decoding: text.utf8.dropFirst(prefix.utf8.count), as: UTF8.self) : nil
+        }
         let selection = try parameters.selection(within: locations)
         // Read at once, because each statement counts all events.
         let found = try await history.statistics(
@@ -34,7 +38,9 @@ struct StatisticsEndpoints: Sendable {
         return try await APIResponse.page(
             after: last, limit: limit, { $0.json(by: grouping) }, place: \.group, name: { prefix + $0 }
         ) { place, count in
-            let previous = found.firstIndex { $0.group == place }
+            let previous = place.flatMap { place in
+                found.firstIndex { $0.group.utf8.elementsEqual(place.utf8) }
+            }
             return Array(found[(previous.map { $0 + 1 } ?? 0)...].prefix(count))
         }
     }

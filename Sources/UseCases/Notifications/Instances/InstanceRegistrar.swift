@@ -13,6 +13,10 @@ public struct InstanceRegistrar: Sendable {
     private let store: any InstanceStore
     private let launches: (any LaunchCounter)?
 
+    /// The time in which two reports by one URL are of one launch, if the device's clock is ahead or the report has no time, in
+    /// seconds. [ours]
+    private static let sameLaunchTime: TimeInterval = 600
+
     /// - Parameter launches: Counts launch reports; nil if they are not counted.
     public init(_ store: any InstanceStore, countingTo launches: (any LaunchCounter)? = nil) {
         self.store = store
@@ -70,7 +74,10 @@ public struct InstanceRegistrar: Sendable {
         let registration = InstanceRegistration(
             id: report.instance, clip: experience?.clip ?? report.clip, app: report.app,
             environment: report.environment, permission: report.permission, launchedAt: launchedAt,
-            launch: launch, tokens: tokens, attestKey: attestKey, isHeldToKey: isHeldToKey)
+            launch: launch, tokens: tokens, attestKey: attestKey, isHeldToKey: isHeldToKey,
+            // A clock that is ahead gives each report of a launch a new time.
+            sameLaunchSince: launchedAt == report.launchedAt
+                ? launchedAt : launchedAt.addingTimeInterval(-Self.sameLaunchTime))
         let result = try await store.register(
             registration, mayBeNew: mayBeNew, of: table.tenant, at: now)
         // The clip was deleted a moment ago, and with it the experience that has just matched.

@@ -19,11 +19,15 @@ public struct InstanceRegistration: Sendable, Hashable {
     /// Whether a clip requires attestation: then no instance that is bound to another key is reached, and a key has
     /// ``Instance/maximumOfKey`` at most.
     public let isHeldToKey: Bool
+    /// A launch by the same URL from this time on is the same launch, and not counted again.
+    public let sameLaunchSince: Date
 
+    /// - Parameter sameLaunchSince: Nil for `launchedAt`.
     public init(
         id: InstanceID, clip: BundleID?, app: InstalledApp, environment: APNsEnvironment,
         permission: NotificationPermission, launchedAt: Date, launch: Launch?,
-        tokens: [TokenKind: PushToken], attestKey: [UInt8]? = nil, isHeldToKey: Bool = false
+        tokens: [TokenKind: PushToken], attestKey: [UInt8]? = nil, isHeldToKey: Bool = false,
+        sameLaunchSince: Date? = nil
     ) {
         self.id = id
         self.clip = clip
@@ -35,5 +39,6 @@ public struct InstanceRegistration: Sendable, Hashable {
         self.tokens = tokens
         self.attestKey = attestKey
         self.isHeldToKey = isHeldToKey
+        self.sameLaunchSince = sameLaunchSince ?? launchedAt
     }
 }
