@@ -45,7 +45,10 @@ public final class LaunchCountQueue: LaunchCounter, GatheringQueue {
         gathering = TenantGathering(
             pool, interval: interval, onFailure: onFailure,
             // Adds the fewer counts to the many, because requests that count wait meanwhile.
-            merge: { $0.count < $1.count ? $1.merging($0, uniquingKeysWith: +) : $0.merging($1, uniquingKeysWith: +) },
+            merge: {
+                $0.count < $1.count
+                    ? $1.merging($0, uniquingKeysWith: +) : $0.merging($1, uniquingKeysWith: +)
+            },
             write: Self.write)
     }
 

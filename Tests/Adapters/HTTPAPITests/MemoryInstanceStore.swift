@@ -75,7 +75,9 @@ final class MemoryInstanceStore: InstanceStore {
                 state.attestKeys[key] = attestKey
             }
             let isNewLaunch = registration.launch.map { launch in
-                !(known?.launches.contains { $0.url == launch.url && $0.launchedAt >= registration.sameLaunchSince }
+                !(known?.launches.contains {
+                    $0.url == launch.url && $0.launchedAt >= registration.sameLaunchSince
+                }
                     ?? false)
             }
             return .registered(

@@ -50,7 +50,7 @@ import Testing
                 })
         }
         var found = 0
-        for _ in 0..<20_000 {
+        for _ in 0..<5_000 {
             let name = (0..<Int.random(in: 1...3, using: &random)).map { _ in word(1...6) }.joined(
                 separator: " ")
             let text = Bool.random(using: &random) ? word(4...7) : word(2...3) + " " + word(1...4)
@@ -58,7 +58,7 @@ import Testing
             #expect(isFound == Self.isExpected(text, in: name), "\(text) in \(name)")
             if isFound { found += 1 }
         }
-        #expect(found > 1_000)
+        #expect(found > 250)
     }
 
     @Test(arguments: [

@@ -124,7 +124,9 @@ struct FindPage: Sendable {
                     if hits.count >= Self.maximumHits {
                         main.element(
                             .p, .class("hint"),
-                            text: "The list has the first \(Self.maximumHits) results. Enter more letters to see others.")
+                            text:
+                                "The list has the first \(Self.maximumHits) results. Enter more letters to see others."
+                        )
                     }
                     main.table("Results", columns: ["Tenant", "Result"]) { rows in
                         for hit in hits.prefix(Self.maximumHits) {
