@@ -13,7 +13,7 @@ import Testing
 
 @testable import HTTPAPI
 
-/// Stores what was counted.
+/// Stores the counted lookups and launch reports.
 final class MemoryLaunches: LaunchCounter {
     private let counted = Mutex<[String]>([])
 
@@ -97,7 +97,7 @@ final class MemoryLaunches: LaunchCounter {
         }
     }
 
-    // MARK: What is counted
+    // MARK: Counted requests
 
     private static let order = "https://example.com/restaurants/restaurant_a/order/1234"
 
