@@ -41,7 +41,8 @@ enum StatisticsPage {
                 main.element(.h2, text: "By \(grouping.rawValue)")
                 main.statistics(
                     rows.count > maximumListed
-                        ? "The \(maximumListed) busiest" : "\(rows.count.grouped) rows",
+                        ? "The \(grouping == .day ? "newest" : "busiest") \(maximumListed)"
+                        : "\(rows.count.grouped) rows",
                     rows.prefix(maximumListed),
                     by: grouping, of: tenant)
                 main.element(.p) { p in
