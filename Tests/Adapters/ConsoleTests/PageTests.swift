@@ -50,6 +50,7 @@ import Testing
         }
         return [
             ("/keys", form(["kind": "secret"])), ("/keys/\(key)/rotate", form(["overlap": "1"])),
+            ("/keys/\(key)/name", ["name": "Kiosk"]),
             ("/keys/\(key)/revoke", ["hint": "HINT"]), ("/domains", ["host": "new.example.com"]),
             ("/domains/example.com/verify", [:]), ("/domains/example.com/pages", ["pages": "on"]),
             ("/webhooks", form(["url": "https://hooks.example.com", "event.key.revoked": "1"])),
@@ -73,7 +74,7 @@ import Testing
                 Webhook(
                     url: WebhookURL("https://hooks.example.com/\(tenant.slug)"),
                     secret: WebhookSecret.generate()),
-                events: WebhookEvent.usual, of: tenant.id, by: "operator:test"
+                named: nil, events: WebhookEvent.usual, of: tenant.id, by: "operator:test"
             ).id
             _ = try await TenantItems(console.store.items.domains, of: tenant.id, by: "operator:test").claim(
                 DomainRecord(

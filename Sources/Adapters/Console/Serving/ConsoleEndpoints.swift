@@ -100,6 +100,7 @@ struct ConsoleEndpoints: Sendable {
             get("/t/{slug}/keys", keys.index),
             post("/t/{slug}/keys", keys.create),
             get("/t/{slug}/keys/{id}", key.show),
+            post("/t/{slug}/keys/{id}/name", key.rename),
             post("/t/{slug}/keys/{id}/rotate", key.rotate),
             post("/t/{slug}/keys/{id}/revoke", key.revoke),
             get("/t/{slug}/urls", URLsPage(findings, table: dependencies.table).response),
