@@ -31,6 +31,7 @@ import Testing
     static let simpleChanges = [
         "/places/door/try", "/places/door/edit", "/retry", "/import",
         "/deliveries/019a0000-0000-7000-8000-000000000000/retry",
+        "/deliveries/019a0000-0000-7000-8000-000000000000/cancel",
         "/import/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     ]
     /// Requests that contact a tenant's site and change nothing.

@@ -226,7 +226,7 @@ enum Grants {
         doorstep_app UPDATE instances (app, attest_key_id, bundle_id, environment, launched_at, permission, updated_at)
         doorstep_app UPDATE launch_days (launch_reports, lookups)
         doorstep_app UPDATE launches (confirmed_at, experience_url, launched_at, location_identifier)
-        doorstep_app UPDATE notifications (skipped)
+        doorstep_app UPDATE notifications (cancelled_at, skipped)
         doorstep_app UPDATE push_tokens (digest, registered_at, retired_at, sealed)
         doorstep_app UPDATE webhook_messages (attempt, attempts, due_at, state)
         doorstep_app UPDATE webhooks (disabled_at, disabled_reason, failing_since)

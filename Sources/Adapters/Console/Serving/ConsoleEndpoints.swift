@@ -121,6 +121,7 @@ struct ConsoleEndpoints: Sendable {
             get("/t/{slug}/deliveries", DeliveriesPage.list),
             get("/t/{slug}/deliveries/{id}", DeliveryTracePage.show),
             post("/t/{slug}/deliveries/{id}/retry", DeliveryTracePage.retry),
+            post("/t/{slug}/deliveries/{id}/cancel", DeliveryTracePage.cancel),
             get("/t/{slug}/retry", RetryPage.review),
             post("/t/{slug}/retry", RetryPage.retry),
             get("/t/{slug}/images", ImagesPage.list),
