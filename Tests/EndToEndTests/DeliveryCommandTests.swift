@@ -102,6 +102,21 @@ import Testing
                 installation, "UPDATE doorstep.deliveries SET reason = 'Unregistered', expires_at = NULL")
             let dead = try await installation.binary.succeed(["delivery", "retry", delivery] + tenant)
             #expect(dead.output == "0 queued again, 0 too late, 1 with a dead token\n")
+
+            let finished = try await installation.binary.run(["delivery", "cancel", id] + tenant)
+            #expect(finished.status == 1 && finished.errors.contains("notification_finished"))
+            try await Self.withDatabase(
+                installation,
+                """
+                UPDATE doorstep.deliveries SET state = 'queued', reason = NULL, due_at = now() + interval '1 hour',
+                    finished_at = NULL, attempt = 0, lost_replies = 0
+                """)
+            let cancelled = try await installation.binary.succeed(["delivery", "cancel", id] + tenant)
+            #expect(cancelled.output == "Cancelled notification \(id): 1 expired, 0 being sent\n")
+            let unknown = try await installation.binary.run(
+                ["delivery", "cancel", "018f3c2e-9c40-7a10-8000-3f1d5b7c9e21"] + tenant)
+            #expect(unknown.status == 1 && unknown.errors.contains("unknown_notification"))
+            #expect(try await installation.binary.run(["delivery", "cancel", "x"] + tenant).status == 64)
         }
     }
 }

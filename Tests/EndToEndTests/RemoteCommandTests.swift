@@ -217,7 +217,8 @@ import Testing
             var manager = remote
             manager.environment["DOORSTEP_KEY"] = made.objectValue?["key"]?.stringValue
             let created = try await manager.succeed(
-                "key", "create", "--kind", "secret", "--scope", "read", "--expires-in-days", "1"
+                "key", "create", "--kind", "secret", "--scope", "read", "--expires-in-days", "1", "--name",
+                "Report script"
             ).json().objectValue
             let id = try #require(created?["id"]?.stringValue)
             #expect(created?["key"]?.stringValue?.hasPrefix("dsk_") == true && created?["kind"] == "secret")
@@ -233,6 +234,13 @@ import Testing
             #expect(rotated.objectValue?["key"]?.stringValue?.hasPrefix("dsk_") == true)
             let updated = try await manager.succeed("key", "update", id, "--expires-in-days", "2")
             #expect(updated.output == "Updated key \(id)\n")
+            let key = try await manager.succeed("key", "show", id, "--format", "json").json().objectValue
+            #expect(key?["name"] == "Report script")
+            for (name, member) in [("Café", "Café"), ("", .null)] as [(String, JSONValue)] {
+                let json = try await manager.succeed("key", "update", id, "--name", name, "--format", "json")
+                #expect(try json.json().objectValue?["name"] == member)
+                #expect(try json.json().objectValue?["expiresAt"] != .null)
+            }
             #expect(try await manager.succeed("key", "revoke", id).output == "Revoked key \(id)\n")
             let shown = try await manager.succeed("key", "show", id, "--format", "json").json()
             #expect(shown.objectValue?["status"] == "revoked")
@@ -252,13 +260,15 @@ import Testing
                     try await remote.succeed(["webhook"] + words + ["--format", "json"]).json()
                 }
                 let url = "http://127.0.0.1:\(receiver.port)/hooks"
-                let made = try await webhook("create", url, "--event", "key.revoked")
+                let made = try await webhook("create", url, "--event", "key.revoked", "--name", "Orders")
                 let id = try #require(made.objectValue?["id"]?.stringValue)
                 let secret = try #require(made.objectValue?["secret"]?.stringValue)
                 let shown = try #require(try await webhook("list").arrayValue?.first)
                 #expect(
                     shown.objectValue?["secret"] == nil && shown.objectValue?["events"] == ["key.revoked"])
-                #expect(try await webhook("show", id) == shown)
+                #expect(try await webhook("show", id) == shown && shown.objectValue?["name"] == "Orders")
+                let unnamed = try await webhook("update", id, "--name", "")
+                #expect(unnamed.objectValue?["name"] == .null)
                 let off = try await webhook("update", id, "--disable", "--event", "domain.lapsed")
                 #expect(
                     off.objectValue?["enabled"] == false && off.objectValue?["events"] == ["domain.lapsed"])

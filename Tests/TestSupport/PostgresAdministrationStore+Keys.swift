@@ -9,11 +9,12 @@ extension PostgresAdministrationStore {
     private var asOperator: Actor { .administrator(actor) }
 
     public func createKey(
-        _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>? = nil, expiresAt: Date?,
-        of tenant: TenantID
+        _ key: APIKey, named name: DisplayName? = nil, scopes: Scopes?,
+        locations: Set<LocationIdentifier>? = nil, expiresAt: Date?, of tenant: TenantID
     ) async throws -> KeyRecord {
         try await keys.create(
-            key, scopes: scopes, locations: locations, expiresAt: expiresAt, by: asOperator, of: tenant)
+            key, named: name, scopes: scopes, locations: locations, expiresAt: expiresAt, by: asOperator,
+            of: tenant)
     }
 
     /// All keys, oldest first.
@@ -29,7 +30,7 @@ extension PostgresAdministrationStore {
     }
 
     public func updateKey(_ id: KeyID, expiresAt: Date?, of tenant: TenantID) async throws -> KeyRecord {
-        try await keys.update(id, expiresAt: expiresAt, by: asOperator, of: tenant).record
+        try await keys.update(id, KeyChange(expiresAt: .some(expiresAt)), by: asOperator, of: tenant).record
     }
 
     public func revokeKey(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord {

@@ -38,7 +38,8 @@ public struct LocalAPI: Sendable {
             + [notifications.sendEndpoint]
         indexedPaths = Set(indexed.map { "\($0.method) \($0.path)" })
         endpoints = PathTree<Endpoint>(
-            APIServer.managementEndpoints(parts, limits: .none) + [notifications.traceEndpoint] + indexed)
+            APIServer.managementEndpoints(parts, limits: .none)
+                + [notifications.traceEndpoint, notifications.cancelEndpoint] + indexed)
         self.actor = .administrator(actor)
         holder = KeyHolder(
             tenant: tenant, key: KeyID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))),

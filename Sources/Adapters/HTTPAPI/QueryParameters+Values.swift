@@ -46,7 +46,7 @@ extension QueryParameters {
         return limit
     }
 
-    private static let pageLength = 100
+    static let pageLength = 100
     static let pageLengths = 1...1_000
 
     /// The value of a flag; false without the parameter.

@@ -29,10 +29,12 @@ extension TenantTransaction {
         ).first.map { try KeyRecord(row: $0) }
     }
 
-    func updateKey(_ id: KeyID, expiresAt: Date?) async throws -> KeyRecord {
+    func updateKey(_ id: KeyID, _ change: KeyChange) async throws -> KeyRecord {
         let rows = try await execute(
             """
-            UPDATE doorstep.api_keys SET expires_at = \(expiresAt)
+            UPDATE doorstep.api_keys
+            SET name = CASE WHEN \(change.name != nil) THEN \((change.name ?? nil)?.text) ELSE name END,
+                expires_at = CASE WHEN \(change.expiresAt != nil) THEN \(change.expiresAt ?? nil) ELSE expires_at END
             WHERE tenant_id = \(tenant.uuid) AND key_id = \(id.uuid)
                 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
             RETURNING \(unsafeSQL: KeyRecord.columns)
@@ -67,24 +69,25 @@ extension TenantTransaction {
             WHERE k.tenant_id = \(tenant.uuid) AND k.key_id = old.key_id
                 AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
                 AND k.successor_id IS NULL
-            RETURNING k.kind, k.scopes, k.locations, old.expires_at
+            RETURNING k.kind, k.scopes, k.locations, old.expires_at, k.name
             """)
         guard let row = rows.first else { throw try await refusal(of: id) }
-        let (kindText, scopes, locations, expiry) = try row.decode(
-            String.self, [String].self, [String]?.self, Date?.self)
+        let (kindText, scopes, locations, expiry, name) = try row.decode(
+            String.self, [String].self, [String]?.self, Date?.self, String?.self)
         guard let kind = KeyKind(rawValue: kindText) else { throw PersistenceError.unreadable("api_keys") }
         let key = successor(kind)
         return (
             key,
             try await insert(
-                key, id: successorID, scopes: scopes, locations: locations, expiresAt: expiry)
+                key, id: successorID, named: name, scopes: scopes, locations: locations, expiresAt: expiry)
         )
     }
 
     /// - Throws: `AdministrationError.unknownLocation` if the tenant does not have a location. If the tenant deletes a location later,
     ///   the key keeps its identifier, without effect.
     func createKey(
-        _ key: APIKey, scopes: Scopes, locations: Set<LocationIdentifier>?, expiresAt: Date?
+        _ key: APIKey, named name: DisplayName?, scopes: Scopes, locations: Set<LocationIdentifier>?,
+        expiresAt: Date?
     ) async throws -> KeyRecord {
         let locations = locations.map { $0.map(\.text).sorted() }
         if let locations {
@@ -101,7 +104,8 @@ extension TenantTransaction {
             }
         }
         return try await insert(
-            key, scopes: scopes.list.map(\.rawValue), locations: locations, expiresAt: expiresAt)
+            key, named: name?.text, scopes: scopes.list.map(\.rawValue), locations: locations,
+            expiresAt: expiresAt)
     }
 
     /// The reason why a key is not active.
@@ -116,15 +120,16 @@ extension TenantTransaction {
     }
 
     private func insert(
-        _ key: APIKey, id: UUID = UUID(), scopes: [String], locations: [String]?, expiresAt: Date?
+        _ key: APIKey, id: UUID = UUID(), named name: String?, scopes: [String], locations: [String]?,
+        expiresAt: Date?
     ) async throws -> KeyRecord {
         try KeyRecord(
             row: try await execute(
                 """
                 INSERT INTO doorstep.api_keys
-                    (tenant_id, key_id, kind, scopes, locations, digest, hint, expires_at)
-                VALUES (\(tenant.uuid), \(id), \(key.kind.rawValue), \(scopes), \(locations), \(key.digest),
-                    \(key.hint), \(expiresAt))
+                    (tenant_id, key_id, name, kind, scopes, locations, digest, hint, expires_at)
+                VALUES (\(tenant.uuid), \(id), \(name), \(key.kind.rawValue), \(scopes), \(locations),
+                    \(key.digest), \(key.hint), \(expiresAt))
                 RETURNING \(unsafeSQL: KeyRecord.columns)
                 """
             ).one())
@@ -133,20 +138,23 @@ extension TenantTransaction {
 
 extension KeyRecord {
     static let columns =
-        "key_id, kind, scopes, locations, hint, created_at, expires_at, revoked_at, last_used_on::text"
+        "key_id, kind, scopes, locations, hint, created_at, expires_at, revoked_at, last_used_on::text, name"
 
     /// Reads the columns in ``columns``.
     init(row: Row) throws {
-        let (id, kind, scopes, locations, hint, createdAt, expiresAt, revokedAt, lastUsedOn) =
+        let (id, kind, scopes, locations, hint, createdAt, expiresAt, revokedAt, lastUsedOn, name) =
             try row.decode(
                 UUID.self, String.self, [String].self, [String]?.self, String.self, Date.self, Date?.self,
-                Date?.self, String?.self)
+                Date?.self, String?.self, String?.self)
         guard let kind = KeyKind(rawValue: kind) else { throw PersistenceError.unreadable("api_keys") }
-        let identifiers = try PersistenceError.reading("api_keys") {
-            try locations?.map { text in try LocationIdentifier(text) }
+        let (identifiers, displayName) = try PersistenceError.reading("api_keys") {
+            (
+                try locations?.map { text in try LocationIdentifier(text) },
+                try name.map { text in try DisplayName(stored: text) }
+            )
         }
         self.init(
-            id: KeyID(id), kind: kind,
+            id: KeyID(id), name: displayName, kind: kind,
             scopes: Scopes(scopes.compactMap(Scope.init).map(Scopes.init)),
             locations: identifiers.map { Set($0) }, hint: hint, createdAt: createdAt, expiresAt: expiresAt,
             revokedAt: revokedAt, lastUsedOn: lastUsedOn)

@@ -209,11 +209,12 @@ extension Query.StringInterpolation {
         appendLiteral("\(delivery).state IN (\(states))")
     }
 
-    /// The condition that a delivery `d` is a dead letter that can still be sent: its token is not dead, and it has not expired.
+    /// The condition that a delivery `d` is a dead letter that can still be sent: its token is not dead, its notification was not
+    /// cancelled, and it has not expired.
     fileprivate mutating func appendInterpolation(retriableAt now: Date) {
         appendInterpolation(isDeadLetter: "d")
         appendLiteral(" AND (d.reason IS NULL OR d.reason <> ALL(")
-        appendInterpolation(DeliveryVerdict.deadTokenReasons)
+        appendInterpolation(DeliveryVerdict.deadTokenReasons + [DeliveryVerdict.cancelled])
         appendLiteral(")) AND CASE WHEN d.expires_at IS NULL THEN d.created_at > ")
         appendInterpolation(now.addingTimeInterval(-DeliveryVerdict.lifetime))
         appendLiteral(" ELSE d.expires_at > ")

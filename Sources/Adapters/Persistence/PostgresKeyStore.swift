@@ -25,7 +25,8 @@ struct PostgresKeyStore: KeyStore {
     }
 
     func create(
-        _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>?, expiresAt: Date?,
+        _ key: APIKey, named name: DisplayName?, scopes: Scopes?, locations: Set<LocationIdentifier>?,
+        expiresAt: Date?,
         by maker: Actor, of tenant: TenantID
     ) async throws -> KeyRecord {
         try await store.write(tenant, by: maker.name) { transaction in
@@ -38,7 +39,7 @@ struct PostgresKeyStore: KeyStore {
                     (scopes ?? key.kind.usualScopes(isRestricted: locations != nil), locations, expiresAt)
                 }
             return try await transaction.createKey(
-                key, scopes: granted.0, locations: granted.1, expiresAt: granted.2)
+                key, named: name, scopes: granted.0, locations: granted.1, expiresAt: granted.2)
         }.result
     }
 
@@ -53,11 +54,11 @@ struct PostgresKeyStore: KeyStore {
     }
 
     func update(
-        _ id: KeyID, expiresAt: Date?, by maker: Actor, of tenant: TenantID
+        _ id: KeyID, _ change: KeyChange, by maker: Actor, of tenant: TenantID
     ) async throws -> (record: KeyRecord, isVisible: Bool) {
         let written = try await store.write(tenant, by: maker.name) { transaction in
-            try await transaction.requireKey(id, noWiderThan: maker, until: expiresAt)
-            return try await transaction.updateKey(id, expiresAt: expiresAt)
+            try await transaction.requireKey(id, noWiderThan: maker, until: change.expiresAt)
+            return try await transaction.updateKey(id, change)
         }
         return (written.result, written.isVisible)
     }

@@ -73,7 +73,7 @@ public struct PostgresNotificationHistory: NotificationHistory {
     private static let columns = """
         notification_id, created_at, url, experience_url, experience_kind, bundle_id, location_identifier, \
         audience::text AS audience, push_type, priority, collapse_id, expiration, payload, \
-        warnings::text AS warnings
+        warnings::text AS warnings, cancelled_at
         """
 
     public func instances(

@@ -149,6 +149,31 @@ public struct PostgresNotificationStore: NotificationStore {
         }
     }
 
+    // MARK: Cancelling
+
+    public func cancel(_ id: NotificationID, of tenant: TenantID) async throws -> Cancellation {
+        guard let createdAt = id.uuid.time else { return .unknown }
+        return try await reportingUnavailability {
+            let outcome = try await pool.withTenantTransaction(tenant, as: .app) {
+                try await $0.markCancelled(id, createdAt)
+            }
+            guard outcome == .cancelled else { return outcome }
+            // From now on, servers lease nothing of the notification. Deliveries that they have locked to lease are waited for.
+            var last = UUID.timeOrderedRange(at: createdAt).first
+            while true {
+                let after = last
+                let ended = try await pool.withTenantTransaction(tenant, as: .app) {
+                    try await $0.endQueued(of: id, createdAt, after: after, limit: Self.cancelledAtOnce)
+                }
+                guard let end = ended.last, ended.count == Self.cancelledAtOnce else { return .cancelled }
+                last = end
+            }
+        }
+    }
+
+    /// The number of deliveries that one transaction ends. [ours]
+    private static let cancelledAtOnce = 5_000
+
     public func addition(with key: IdempotencyKey, of tenant: TenantID) async throws -> Addition? {
         try await read(tenant) { try await $0.addition(with: key) }
     }
@@ -171,6 +196,64 @@ public struct PostgresNotificationStore: NotificationStore {
 }
 
 extension TenantTransaction {
+    /// Marks a notification as cancelled, unless it was finished before, and takes no further part of its audience.
+    fileprivate func markCancelled(_ id: NotificationID, _ createdAt: Date) async throws -> Cancellation {
+        // Locks the cursor before the notification, like the transaction that takes a part.
+        let hasCursor = try await !execute(
+            """
+            SELECT FROM doorstep.audience_cursors
+            WHERE tenant_id = \(tenant.uuid) AND notification_id = \(id.uuid) FOR UPDATE
+            """
+        ).isEmpty
+        let isCancelled = try await execute(
+            """
+            SELECT cancelled_at IS NOT NULL FROM doorstep.notifications
+            WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id.uuid)
+            FOR NO KEY UPDATE
+            """
+        ).first.map { try $0.decode(at: 0, as: Bool.self) }
+        guard let isCancelled else { return .unknown }
+        guard !isCancelled else { return .cancelled }
+        guard try await hasCursor || hasUnfinishedDeliveries(of: id, createdAt) else { return .finished }
+        try await execute(
+            """
+            UPDATE doorstep.notifications SET cancelled_at = now()
+            WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id.uuid)
+            """)
+        try await dropCursor(of: id)
+        return .cancelled
+    }
+
+    private func hasUnfinishedDeliveries(of id: NotificationID, _ createdAt: Date) async throws -> Bool {
+        let (first, end) = UUID.timeOrderedRange(at: createdAt)
+        return try await !execute(
+            """
+            SELECT FROM doorstep.deliveries
+            WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id.uuid)
+                AND delivery_id >= \(first) AND delivery_id <= \(end) AND due_at IS NOT NULL
+            LIMIT 1
+            """
+        ).isEmpty
+    }
+
+    /// Ends queued deliveries of a cancelled notification, sorted by ID.
+    /// - Returns: Their IDs.
+    fileprivate func endQueued(
+        of id: NotificationID, _ createdAt: Date, after last: UUID, limit: Int
+    ) async throws -> [UUID] {
+        let (_, end) = UUID.timeOrderedRange(at: createdAt)
+        let queued = try await execute(
+            """
+            SELECT delivery_id FROM doorstep.deliveries
+            WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id.uuid)
+                AND delivery_id >= \(last) AND delivery_id <= \(end) AND state = 'queued'
+            ORDER BY delivery_id LIMIT \(limit) FOR NO KEY UPDATE
+            """
+        ).map { try $0.decode(at: 0, as: UUID.self) }
+        if !queued.isEmpty { try await self.end(queued, from: (createdAt, createdAt)) }
+        return queued
+    }
+
     fileprivate func collapsePolicy() async throws -> CollapsePolicy {
         let rows = try await execute(
             "SELECT collapse_policy FROM doorstep.tenants WHERE tenant_id = \(tenant.uuid)")

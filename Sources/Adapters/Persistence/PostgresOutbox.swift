@@ -50,12 +50,16 @@ public struct PostgresOutbox: Outbox {
     public func claim(
         _ limit: Int, of tenant: TenantID, for lease: Duration
     ) async throws -> [ClaimedDelivery] {
-        // Deliveries of deleted clips do not delay others.
-        while true {
+        // Deliveries that are only ended do not delay others. The tenant's next turn ends the rest of very many.
+        for _ in 0..<Self.endingRounds {
             let (claimed, endedCount) = try await claimOrEnd(limit, of: tenant, for: lease)
             if !claimed.isEmpty || endedCount == 0 { return claimed }
         }
+        return []
     }
+
+    /// The most batches without a delivery to send in one turn of a tenant. [ours]
+    private static let endingRounds = 16
 
     private func claimOrEnd(
         _ limit: Int, of tenant: TenantID, for lease: Duration
@@ -66,8 +70,11 @@ public struct PostgresOutbox: Outbox {
             guard !due.isEmpty else { return ([], 0) }
             let rows = try await transaction.lend(due, for: lease).map { try LeasedRow(row: $0) }
             let notifications = try await transaction.notifications(of: rows)
-            let ofNoClip = rows.filter { notifications[$0.notification] == nil }
-            if !ofNoClip.isEmpty { try await transaction.end(ofNoClip) }
+            let unsendable = rows.filter { notifications[$0.notification] == nil }
+            if !unsendable.isEmpty {
+                try await transaction.end(
+                    unsendable.map(\.delivery), from: unsendable.map(\.createdAt).bounds)
+            }
             let receivers = try await transaction.receivers(of: rows)
             let keys = keys.of(tenant)
             let claimed = try rows.compactMap { row in
@@ -76,7 +83,7 @@ public struct PostgresOutbox: Outbox {
                         row, of: notification, to: receivers[row.delivery], openedBy: keys)
                 }
             }
-            return (claimed, ofNoClip.count)
+            return (claimed, unsendable.count)
         }
     }
 
@@ -88,6 +95,8 @@ public struct PostgresOutbox: Outbox {
                 try await transaction.distrustStatistics()
                 let (completed, hasWebhook) = try await transaction.complete(completions)
                 if !dead.isEmpty { try await transaction.retire(dead) }
+                let retried = completions.filter { $0.verdict.next.wait != nil }
+                if !retried.isEmpty { try await transaction.endCancelled(retried) }
                 if hasWebhook {
                     try await transaction.tell(
                         completions.filter { completed.contains($0.delivery.id.uuid) }.compactMap(
@@ -144,7 +153,8 @@ extension TenantTransaction {
             """)
     }
 
-    /// The data that all deliveries of a notification share. It is read once for each notification, not for each row.
+    /// The data that all deliveries of a notification share, without cancelled notifications. It is read once for each
+    /// notification, not for each row.
     fileprivate func notifications(of rows: [LeasedRow]) async throws -> [UUID: ClaimedNotification] {
         let (first, last) = rows.map(\.createdAt).bounds
         let found = try await execute(
@@ -154,23 +164,32 @@ extension TenantTransaction {
             FROM doorstep.notifications n
             JOIN doorstep.clips c ON c.tenant_id = n.tenant_id AND c.bundle_id = n.bundle_id
             WHERE n.tenant_id = \(tenant.uuid) AND n.notification_id = ANY(\(Array(Set(rows.map(\.notification)))))
-                AND n.created_at >= \(first) AND n.created_at <= \(last)
+                AND n.created_at >= \(first) AND n.created_at <= \(last) AND n.cancelled_at IS NULL
             """)
         return Dictionary(
             try found.map { try ClaimedNotification.read($0) }.map { ($0.id.uuid, $0) },
             uniquingKeysWith: { $1 })
     }
 
-    /// Finishes leased deliveries that cannot be sent, because their clip has been deleted since.
-    fileprivate func end(_ rows: [LeasedRow]) async throws {
-        let (first, last) = rows.map(\.createdAt).bounds
+    /// Finishes deliveries that must not be sent, because their notification was cancelled or their clip was deleted.
+    ///
+    /// A leased delivery of a cancelled notification loses the attempt that the lease has counted.
+    /// - Parameter times: The times of the first and the last notification.
+    func end(_ deliveries: [UUID], from times: (first: Date, last: Date)) async throws {
         let ended = try await execute(
             """
             UPDATE doorstep.deliveries d
-            SET state = CASE WHEN d.lost_replies > 0 THEN 'uncertain' ELSE 'refused' END, reason = 'unknown_clip',
+            SET state = CASE WHEN d.lost_replies > 0 THEN 'uncertain'
+                    WHEN n.cancelled_at IS NULL THEN 'refused' ELSE 'expired' END,
+                reason = CASE WHEN n.cancelled_at IS NULL THEN 'unknown_clip' ELSE \(DeliveryVerdict.cancelled) END,
+                attempt = d.attempt - CASE WHEN n.cancelled_at IS NOT NULL AND d.state = 'sending' THEN 1 ELSE 0 END,
                 due_at = NULL, finished_at = now()
-            WHERE d.tenant_id = \(tenant.uuid) AND d.delivery_id = ANY(\(rows.map(\.delivery)))
-                AND d.created_at >= \(first) AND d.created_at <= \(last)
+            FROM doorstep.notifications n
+            WHERE d.tenant_id = \(tenant.uuid) AND d.delivery_id = ANY(\(deliveries))
+                AND d.created_at >= \(times.first) AND d.created_at <= \(times.last)
+                AND n.tenant_id = \(tenant.uuid) AND n.created_at = d.created_at
+                AND n.notification_id = d.notification_id
+                AND n.created_at >= \(times.first) AND n.created_at <= \(times.last)
             RETURNING d.delivery_id, d.notification_id, d.instance_id, d.state, d.reason, d.attempt,
                 \(wanted: .deliveryFinished, of: tenant)
             """
@@ -183,7 +202,25 @@ extension TenantTransaction {
                     state: state, reason: reason, attempts: Int(attempt)), isWanted
             )
         }
-        if ended.first?.1 == true { try await tell(ended.map(\.0), from: (first, last)) }
+        if ended.first?.1 == true { try await tell(ended.map(\.0), from: times) }
+    }
+
+    /// Ends deliveries that were sent without success and would be tried again, if their notification was cancelled meanwhile.
+    fileprivate func endCancelled(_ completions: [Completion]) async throws {
+        let times = completions.map(\.delivery.notification.createdAt).bounds
+        let cancelled = try await execute(
+            """
+            SELECT d.delivery_id
+            FROM doorstep.deliveries d JOIN doorstep.notifications n
+                ON n.tenant_id = d.tenant_id AND n.created_at = d.created_at
+                    AND n.notification_id = d.notification_id
+            WHERE d.tenant_id = \(tenant.uuid) AND d.delivery_id = ANY(\(completions.map(\.delivery.id.uuid)))
+                AND d.created_at >= \(times.0) AND d.created_at <= \(times.1) AND d.state = 'queued'
+                AND n.tenant_id = \(tenant.uuid) AND n.created_at >= \(times.0) AND n.created_at <= \(times.1)
+                AND n.cancelled_at IS NOT NULL
+            """
+        ).map { try $0.decode(at: 0, as: UUID.self) }
+        if !cancelled.isEmpty { try await end(cancelled, from: times) }
     }
 
     /// Creates the webhook messages about finished deliveries. They belong to a trace if all their notifications do.

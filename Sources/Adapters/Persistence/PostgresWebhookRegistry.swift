@@ -2,6 +2,7 @@ import Administration
 import Encodings
 public import Foundation
 public import IPAddresses
+public import Invocation
 import JSON
 public import Notifications
 public import PostgreSQL
@@ -79,7 +80,8 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
     }
 
     public func create(
-        _ webhook: Webhook, events: Set<WebhookEvent>, of tenant: TenantID, by actor: String
+        _ webhook: Webhook, named name: DisplayName?, events: Set<WebhookEvent>, of tenant: TenantID,
+        by actor: String
     ) async throws -> RegisteredWebhook {
         try webhook.url.check(allowing: allowed)
         let id = WebhookID(.timeOrdered(at: Date()))
@@ -94,8 +96,8 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
             let sealed = try keys.of(tenant).seal(webhook.secret.bytes, at: Webhook.place)
             try await transaction.execute(
                 """
-                INSERT INTO doorstep.webhooks (tenant_id, webhook_id, url, sealed_secret, events)
-                VALUES (\(tenant.uuid), \(id.uuid), \(webhook.url.text), \(sealed), \(events.names))
+                INSERT INTO doorstep.webhooks (tenant_id, webhook_id, name, url, sealed_secret, events)
+                VALUES (\(tenant.uuid), \(id.uuid), \(name?.text), \(webhook.url.text), \(sealed), \(events.names))
                 """)
             return try await transaction.known(id)
         }
@@ -111,7 +113,8 @@ public struct PostgresWebhookRegistry: WebhookRegistry {
             try await transaction.execute(
                 """
                 UPDATE doorstep.webhooks
-                SET url = coalesce(\(change.url?.text), url), events = coalesce(\(change.events?.names), events),
+                SET name = CASE WHEN \(change.name != nil) THEN \((change.name ?? nil)?.text) ELSE name END,
+                    url = coalesce(\(change.url?.text), url), events = coalesce(\(change.events?.names), events),
                     failing_since = CASE WHEN url = coalesce(\(change.url?.text), url) THEN failing_since END
                 WHERE tenant_id = \(webhook.tenant.uuid) AND webhook_id = \(webhook.id.uuid)
                 """)
@@ -433,7 +436,7 @@ extension Query.StringInterpolation {
 extension RegisteredWebhook {
     /// The columns of a webhook `w`.
     fileprivate static let columns = """
-        webhook_id, url, events, created_at, failing_since, disabled_at, disabled_reason,
+        webhook_id, name, url, events, created_at, failing_since, disabled_at, disabled_reason,
         (SELECT count(*) FROM (
             SELECT FROM doorstep.webhook_messages AS m
             WHERE m.tenant_id = w.tenant_id AND m.webhook_id = w.webhook_id AND m.due_at IS NOT NULL
@@ -443,13 +446,14 @@ extension RegisteredWebhook {
 
     /// Reads the columns in ``columns``.
     fileprivate init(row: Row) throws {
-        let (id, url, events, createdAt, failingSince, disabledAt, reason, waitingCount, endsAt) =
+        let (id, name, url, events, createdAt, failingSince, disabledAt, reason, waitingCount, endsAt) =
             try row.decode(
-                UUID.self, String.self, [String].self, Date.self, Date?.self, Date?.self, String?.self,
-                Int.self, Date?.self)
+                UUID.self, String?.self, String.self, [String].self, Date.self, Date?.self, Date?.self,
+                String?.self, Int.self, Date?.self)
         self = try PersistenceError.reading("webhooks") {
             RegisteredWebhook(
-                id: WebhookID(id), url: try WebhookURL(url),
+                id: WebhookID(id), name: try name.map { text in try DisplayName(stored: text) },
+                url: try WebhookURL(url),
                 events: Set(events.compactMap(WebhookEvent.init(rawValue:))), createdAt: createdAt,
                 failingSince: failingSince,
                 switchOff: disabledAt.map { SwitchOff(at: $0, reason: reason ?? "") },

@@ -89,6 +89,11 @@ public enum Schema {
         Migration(
             version: 36, name: "refused_requests", sql: text(PackageResources._036_refused_requests_sql),
             compatibleFrom: 25),
+        Migration(
+            version: 37, name: "names", sql: text(PackageResources._037_names_sql), compatibleFrom: 25),
+        Migration(
+            version: 38, name: "cancelled_notifications",
+            sql: text(PackageResources._038_cancelled_notifications_sql), compatibleFrom: 25),
     ]
 
     /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.

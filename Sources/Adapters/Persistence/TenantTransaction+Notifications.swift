@@ -56,7 +56,7 @@ extension TenantTransaction {
             """
             SELECT url, experience_url, experience_kind, bundle_id, location_identifier, audience::text AS audience,
                 push_type, priority, collapse_id, expiration, payload, warnings::text AS warnings,
-                skipped::text AS skipped,
+                skipped::text AS skipped, cancelled_at,
                 NOT EXISTS (
                     SELECT FROM doorstep.audience_cursors
                     WHERE tenant_id = \(tenant.uuid) AND notification_id = \(id.uuid)) AS is_complete
@@ -99,7 +99,7 @@ extension RecordedNotification {
                     Warning(
                         code: $0.objectValue?["code"]?.stringValue ?? "",
                         detail: $0.objectValue?["detail"]?.stringValue ?? "")
-                })
+                }, cancelledAt: try row.decode("cancelled_at"))
         }
     }
 }

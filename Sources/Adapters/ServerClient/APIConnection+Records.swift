@@ -87,6 +87,12 @@ extension APIConnection {
         return reply.problem == nil ? reply.json : nil
     }
 
+    /// Cancels a notification.
+    /// - Returns: The notification, with the numbers of its deliveries.
+    public func cancelNotification(_ id: String) async throws -> JSONObject {
+        try await ask(.DELETE, "/v1/notifications/\(id)").json
+    }
+
     /// Retries deliveries, with as many requests as the server's limits need.
     public func retryDeliveries(_ selection: DeliverySelection) async throws -> RetryCounts {
         var total = RetryCounts(queued: 0, tooLate: 0)

@@ -5,9 +5,6 @@ public import Tenancy
 
 /// Why an administration command was refused. It has changed nothing.
 public enum AdministrationError: Error, Sendable, Hashable, CustomStringConvertible {
-    case invalidName
-    /// A name that consists of blanks.
-    case blankName
     case invalidTitle
     case invalidSubtitle
     case invalidShortCode
@@ -69,7 +66,6 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
     /// A name that stays the same across versions.
     public var code: String {
         switch self {
-        case .invalidName, .blankName: "invalid_name"
         case .invalidTitle: "invalid_title"
         case .invalidSubtitle: "invalid_subtitle"
         case .invalidShortCode: "invalid_short_code"
@@ -116,8 +112,6 @@ public enum AdministrationError: Error, Sendable, Hashable, CustomStringConverti
 
     public var description: String {
         switch self {
-        case .invalidName: "a name is 1 to 128 characters, none of them a control character"
-        case .blankName: "a name must have at least one visible character"
         case .invalidTitle: "a title is 1 to 30 characters, none of them a control character"
         case .invalidSubtitle: "a subtitle is 1 to 56 characters, none of them a control character"
         case .invalidShortCode: "a short code is 1 to 128 characters, none of them a control character"

@@ -77,7 +77,7 @@ extension FieldValues {
     /// A name for people to read. Stored names from older versions may be blank.
     mutating func optionalDisplayName(_ field: String) throws -> DisplayName? {
         let isStored = isStored
-        return try optionalText(field) { text throws(AdministrationError) in
+        return try optionalText(field) { text throws(DisplayName.Refusal) in
             isStored ? try DisplayName(stored: text) : try DisplayName(text)
         }
     }

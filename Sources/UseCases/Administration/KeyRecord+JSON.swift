@@ -6,7 +6,8 @@ import Tenancy
 extension KeyRecord {
     public func json(at now: Date) -> JSONObject {
         [
-            "id": .string(id.description), "kind": .string(kind.rawValue),
+            "id": .string(id.description), "name": name.map { .string($0.text) } ?? .null,
+            "kind": .string(kind.rawValue),
             "scopes": .array(scopes.list.map { .string($0.rawValue) }),
             "locations": locations.map { .array($0.map(\.text).sorted().map(JSONValue.string)) } ?? .null,
             "hint": .string(hint),

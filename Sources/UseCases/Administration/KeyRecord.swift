@@ -5,6 +5,8 @@ public import Tenancy
 /// The stored properties of an API key, without the key itself.
 public struct KeyRecord: Sendable, Hashable {
     public let id: KeyID
+    /// What the key is for; nil if nobody named it.
+    public let name: DisplayName?
     public let kind: KeyKind
     public let scopes: Scopes
     /// The locations that the key is restricted to; nil for an unrestricted key.
@@ -18,10 +20,12 @@ public struct KeyRecord: Sendable, Hashable {
     public let lastUsedOn: String?
 
     public init(
-        id: KeyID, kind: KeyKind, scopes: Scopes, locations: Set<LocationIdentifier>? = nil, hint: String,
+        id: KeyID, name: DisplayName? = nil, kind: KeyKind, scopes: Scopes,
+        locations: Set<LocationIdentifier>? = nil, hint: String,
         createdAt: Date, expiresAt: Date?, revokedAt: Date?, lastUsedOn: String?
     ) {
         self.id = id
+        self.name = name
         self.kind = kind
         self.scopes = scopes
         self.locations = locations
@@ -45,5 +49,18 @@ public struct KeyRecord: Sendable, Hashable {
         if revokedAt != nil { return .revoked }
         if let expiresAt, expiresAt <= now { return .expired }
         return .active
+    }
+}
+
+/// What a change of a key changes; a member that is nil stays as it is.
+public struct KeyChange: Sendable, Hashable {
+    /// The new name, nil for none.
+    public var name: DisplayName??
+    /// The new expiry, nil for none.
+    public var expiresAt: Date??
+
+    public init(name: DisplayName?? = .none, expiresAt: Date?? = .none) {
+        self.name = name
+        self.expiresAt = expiresAt
     }
 }

@@ -16,22 +16,23 @@ public protocol KeyStore: Sendable {
     ///   - expiresAt: nil for the creator's own expiry.
     /// - Throws: `AdministrationError.widerKey`; `unknownLocation`.
     func create(
-        _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>?, expiresAt: Date?,
+        _ key: APIKey, named name: DisplayName?, scopes: Scopes?, locations: Set<LocationIdentifier>?,
+        expiresAt: Date?,
         by maker: Actor, of tenant: TenantID
     ) async throws -> KeyRecord
 
-    /// Adds the successor, and changes the expiry of the old key.
+    /// Adds the successor, which has the same name, and changes the expiry of the old key.
     /// - Throws: `AdministrationError.unknownKey`; `keyNotActive`; `keyRotated`; `widerKey`.
     func rotate(
         _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, by maker: Actor,
         of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord)
 
-    /// Changes the expiry of a key; nil for never.
+    /// Changes the name or the expiry of a key.
     /// - Returns: The key, and whether this server already uses the new expiry.
     /// - Throws: `AdministrationError.unknownKey`; `keyNotActive`; `keyRotated`; `widerKey`.
     func update(
-        _ id: KeyID, expiresAt: Date?, by maker: Actor, of tenant: TenantID
+        _ id: KeyID, _ change: KeyChange, by maker: Actor, of tenant: TenantID
     ) async throws -> (record: KeyRecord, isVisible: Bool)
 
     /// - Returns: Whether this server already refuses the key.

@@ -87,7 +87,7 @@ extension Tenant: Resource {
         var fields = JSONObjectReader(members)
         var tenant = self
         let name = try fields.requiredString("name")
-        tenant.name = try RowRefusal.naming("name") { () throws(AdministrationError) in try DisplayName(name)
+        tenant.name = try RowRefusal.naming("name") { () throws(DisplayName.Refusal) in try DisplayName(name)
         }
         tenant.collapsePolicy =
             try fields.optionalCase("collapsePolicy", of: CollapsePolicy.self) ?? CollapsePolicy.none
@@ -133,7 +133,7 @@ extension ArchivedTenant {
         self.init(
             id: TenantID(id),
             slug: try RowRefusal.naming("slug") { () throws(TenancyError) in try TenantSlug(slug) },
-            name: try RowRefusal.naming("name") { () throws(AdministrationError) in try DisplayName(name) },
+            name: try RowRefusal.naming("name") { () throws(DisplayName.Refusal) in try DisplayName(name) },
             isSuspended: try fields.requiredBool("suspended"),
             limits: try Self.limits(&fields),
             quotas: try fields.optionalObject("quotas").map { fields in

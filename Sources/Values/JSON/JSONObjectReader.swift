@@ -58,6 +58,18 @@ public struct JSONObjectReader: Sendable {
         return object.members[index].value
     }
 
+    /// Reads a field of a merge patch (RFC 7396).
+    /// - Parameter read: Reads the field if it is there and not null.
+    /// - Returns: Nil if the field is absent. A nil value if the field is null.
+    public mutating func optionalPatch<Value>(
+        _ key: String, _ read: (inout JSONObjectReader) throws(JSONFieldError) -> Value?
+    ) throws(JSONFieldError) -> Value?? {
+        if object[key] == .null {
+            return optionalValue(key).map { _ in nil }
+        }
+        return try read(&self).map { .some($0) }
+    }
+
     public mutating func optionalString(_ key: String) throws(JSONFieldError) -> String? {
         try optional(key, "a string") { $0.stringValue }
     }

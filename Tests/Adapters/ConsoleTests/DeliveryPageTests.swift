@@ -42,6 +42,27 @@ import Testing
         }
     }
 
+    @Test func notificationIsCancelled() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let (notification, deliveries) = try await console.addDeliveries(Self.states, of: console.acme)
+            let path = "/t/acme/deliveries/\(notification.uuidString.lowercased())"
+            let reader = try await console.signIn(isReadOnly: true)
+            #expect(try await console.post("\(path)/cancel", [:], reader).status == .forbidden)
+            #expect(try await !console.get(path, reader).text.contains("Cancel the queued deliveries"))
+            let other = "/t/other/deliveries/\(notification.uuidString.lowercased())/cancel"
+            #expect(try await console.post(other, [:], cookie).status == .notFound)
+            #expect(try await console.get(path, cookie).text.contains("Cancel the queued deliveries"))
+
+            let cancelled = try await console.post("\(path)/cancel", [:], cookie)
+            #expect(cancelled.status == .seeOther)
+            let page = try await console.get(try #require(cancelled.headers[.location]), cookie).text
+            #expect(page.contains("Queued deliveries are not sent.") && page.contains("<dt>Cancelled</dt>"))
+            #expect(!page.contains("Cancel the queued deliveries"))
+            #expect(deliveries.count > 1 && page.contains("cancelled"))
+        }
+    }
+
     @Test func deliveryIsTracedAndRetried() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()

@@ -26,7 +26,7 @@ import Testing
             let cookie = try await console.signIn("ada")
             let form = form([
                 "kind": "secret", "scope.lookup": "1", "scope.compose": "1", "locations": "door\n",
-                "days": "30",
+                "days": "30", "name": " Kiosk ",
             ])
             let response = try await console.post("/t/acme/keys", form, cookie)
             #expect(response.status == .ok && response.headers[.location] == nil)
@@ -34,7 +34,7 @@ import Testing
             let text = try #require(self.key(in: response))
             let key = try APIKey(text)
             let record = try #require(try await console.store.keys(of: console.acme.id).first)
-            #expect(record.hint == key.hint && record.kind == .secret)
+            #expect(record.hint == key.hint && record.kind == .secret && record.name?.text == "Kiosk")
             #expect(record.scopes == [Scopes(.lookup), Scopes(.compose)])
             #expect(record.locations == [try LocationIdentifier("door")])
             let end = try #require(record.expiresAt)
@@ -65,7 +65,8 @@ import Testing
             (["kind": "secret", "locations": "nowhere"], "locations"),
             (["kind": "secret", "locations": "door", "scope.manage": "1"], "scopes"),
             (["kind": "secret", "days": "0"], "days"), (["kind": "secret", "days": "36501"], "days"),
-            (["kind": "secret", "days": "soon"], "days"),
+            (["kind": "secret", "days": "soon"], "days"), (["kind": "secret", "name": "a\u{7}"], "name"),
+            (["kind": "secret", "name": "\u{200B}"], "name"),
         ] as [([String: String], String)])
     func invalidKeyFormIsRejectedWithReason(_ fields: [String: String], _ name: String) async throws {
         try await TestConsole.withConsole { console in
@@ -149,6 +150,27 @@ import Testing
             #expect(keys.count == 2)
             let end = try #require(keys.first { $0.id == old.id }?.expiresAt)
             #expect(abs(end.timeIntervalSinceNow - 7_200) < 60)
+        }
+    }
+
+    @Test func keyIsRenamed() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let key = try await console.store.createKey(
+                APIKey.generate(.secret), named: try DisplayName("Kiosk"), scopes: nil, expiresAt: nil,
+                of: console.acme.id)
+            let path = "/t/acme/keys/\(key.id)"
+            let renamed = try await console.post("\(path)/name", ["name": " <b>Café</b> "], cookie)
+            #expect(renamed.status == .seeOther)
+            #expect(try await console.store.key(key.id, of: console.acme.id).name?.text == "<b>Café</b>")
+            for page in [path, "/t/acme/keys"] {
+                #expect(try await console.get(page, cookie).text.contains("&lt;b&gt;Café&lt;/b&gt;"))
+            }
+            for name in ["a\u{7}", "\u{200B}", String(repeating: "a", count: 129)] {
+                #expect(try await console.post("\(path)/name", ["name": name], cookie).status == .badRequest)
+            }
+            #expect(try await console.post("\(path)/name", ["name": ""], cookie).status == .seeOther)
+            #expect(try await console.store.key(key.id, of: console.acme.id).name == nil)
         }
     }
 

@@ -31,6 +31,7 @@ import Testing
     static let simpleChanges = [
         "/places/door/try", "/places/door/edit", "/retry", "/import",
         "/deliveries/019a0000-0000-7000-8000-000000000000/retry",
+        "/deliveries/019a0000-0000-7000-8000-000000000000/cancel",
         "/import/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
     ]
     /// Requests that contact a tenant's site and change nothing.
@@ -50,6 +51,7 @@ import Testing
         }
         return [
             ("/keys", form(["kind": "secret"])), ("/keys/\(key)/rotate", form(["overlap": "1"])),
+            ("/keys/\(key)/name", ["name": "Kiosk"]),
             ("/keys/\(key)/revoke", ["hint": "HINT"]), ("/domains", ["host": "new.example.com"]),
             ("/domains/example.com/verify", [:]), ("/domains/example.com/pages", ["pages": "on"]),
             ("/webhooks", form(["url": "https://hooks.example.com", "event.key.revoked": "1"])),
@@ -73,7 +75,7 @@ import Testing
                 Webhook(
                     url: WebhookURL("https://hooks.example.com/\(tenant.slug)"),
                     secret: WebhookSecret.generate()),
-                events: WebhookEvent.usual, of: tenant.id, by: "operator:test"
+                named: nil, events: WebhookEvent.usual, of: tenant.id, by: "operator:test"
             ).id
             _ = try await TenantItems(console.store.items.domains, of: tenant.id, by: "operator:test").claim(
                 DomainRecord(

@@ -155,6 +155,36 @@ import Testing
         }
     }
 
+    @Test func keyHasNameUntilItIsRemoved() async throws {
+        let end = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded() + 3_600)
+        let api = Self.api()
+        let wide = KeyID(UUID(number: 50))
+        api.keys.add(Self.record(wide, [.notify]), of: Self.tenant)
+        try await api.test(over: [.task]) { client in
+            func patch(_ path: String, _ body: JSONValue) async throws -> TestAPI.APIResponse {
+                try await CatalogueEndpointTests.write(.patch, path, body, client, key: api.keyManager)
+            }
+            let unnamed = try await client.post("/v1/keys", key: api.keyManager, ["kind": "secret"])
+            #expect(unnamed.status == 201 && unnamed["name"] == .null)
+            let created = try await client.post(
+                "/v1/keys", key: api.keyManager,
+                ["kind": "secret", "name": "Kiosk", "scopes": ["lookup"], "expiresAt": JSONValue(end)])
+            #expect(created.status == 201 && created["name"] == "Kiosk")
+            let path = try #require(created.headers[.location])
+            let rotated = try await client.post("\(path)/rotate", key: api.keyManager, [:])
+            #expect(rotated.status == 201 && rotated["name"] == "Kiosk")
+            // A change of the one leaves the other as it is.
+            let renamed = try await patch(path, ["name": "Café kiosk"])
+            #expect(renamed["name"] == "Café kiosk" && renamed["expiresAt"] == JSONValue(end))
+            let shortened = try await patch(path, ["expiresAt": JSONValue(end - 60)])
+            #expect(shortened["name"] == "Café kiosk" && shortened["expiresAt"] == JSONValue(end - 60))
+            let both = try await patch(path, ["name": .null, "expiresAt": .null])
+            #expect(both.status == 200 && both["name"] == .null && both["expiresAt"] == .null)
+            let refused = try await patch("/v1/keys/\(wide)", ["name": "Mine"])
+            #expect(refused.status == 403 && refused.code == "wider_key")
+        }
+    }
+
     @Test func rotationNeedsNoBody() async throws {
         let api = Self.api()
         try await api.test { client in
@@ -219,6 +249,9 @@ import Testing
                 (["kind": "publishable", "locations": ["a"]], "locations"),
                 (["kind": "secret", "scopes": ["manage_keys"], "locations": ["a"]], "locations"),
                 (["kind": "secret", "scopes": ["lookup", "register"], "locations": ["a"]], "locations"),
+                (["kind": "secret", "name": ""], "name"), (["kind": "secret", "name": .null], "name"),
+                (["kind": "secret", "name": "\u{200B}"], "name"),
+                (["kind": "secret", "name": "a\nb"], "name"),
                 (["kind": "secret", "expiresAt": "2020-01-01T00:00:00Z"], "expiresAt"),
                 (["kind": "secret", "expiresAt": "9999-01-01T00:00:00Z"], "expiresAt"),
             ] as [(JSONValue, String)] {
@@ -226,7 +259,8 @@ import Testing
                 #expect(response.status == 400 && response.field == field, "\(response.text)")
             }
             for (body, field) in [
-                ([:], "expiresAt"), (["expiresAt": 1], "expiresAt"), (["scopes": ["read"]], "scopes"),
+                ([:], "name or expiresAt"), (["name": ""], "name"), (["expiresAt": 1], "expiresAt"),
+                (["scopes": ["read"]], "scopes"),
                 (["expiresAt": "2020-01-01T00:00:00Z"], "expiresAt"),
             ] as [(JSONValue, String)] {
                 let response = try await CatalogueEndpointTests.write(

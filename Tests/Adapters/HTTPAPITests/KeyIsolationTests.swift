@@ -508,8 +508,10 @@ import Testing
             requests.append(request(own.ids.urls[0], business, ids.idempotencyKey))
             return requests
         }
-        probes["GET /v1/notifications/{id}"] = { ids, _ in
-            [Request(path: "/v1/notifications/\(ids.notification)")]
+        for method in ["GET", "DELETE"] {
+            probes["\(method) /v1/notifications/{id}"] = { ids, _ in
+                [Request(path: "/v1/notifications/\(ids.notification)")]
+            }
         }
         probes["GET /v1/deliveries"] = { _, _ in [Request(path: "/v1/deliveries")] }
         probes["GET /v1/deliveries/{id}"] = { ids, _ in [Request(path: "/v1/deliveries/\(ids.notification)")]
@@ -714,6 +716,7 @@ import Testing
             #expect(sent[7].code == "wrong_audience", "\(sent[7].text)")
             // A notification of an unrestricted key may be about other locations, so a restricted key does not see it.
             #expect(try await ask("GET /v1/notifications/{id}", own.ids).map(\.status) == [404])
+            #expect(try await ask("DELETE /v1/notifications/{id}", own.ids).map(\.status) == [404])
             var ids = own.ids
             ids.notification = try #require(sent[0]["id"]?.stringValue)
             #expect(try await ask("GET /v1/notifications/{id}", ids).map(\.status) == [200])

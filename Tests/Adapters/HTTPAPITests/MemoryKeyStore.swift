@@ -30,8 +30,8 @@ final class MemoryKeyStore: KeyStore {
     }
 
     func create(
-        _ key: APIKey, scopes: Scopes?, locations: Set<LocationIdentifier>?, expiresAt: Date?,
-        by maker: Actor, of tenant: TenantID
+        _ key: APIKey, named name: DisplayName?, scopes: Scopes?, locations: Set<LocationIdentifier>?,
+        expiresAt: Date?, by maker: Actor, of tenant: TenantID
     ) async throws -> KeyRecord {
         guard let maker = try await self.record(of: maker, tenant) else {
             throw AdministrationError.keyNotActive
@@ -39,7 +39,7 @@ final class MemoryKeyStore: KeyStore {
         let grant = try maker.grant(
             to: key.kind, scopes: scopes, locations: locations, expiresAt: expiresAt)
         let record = KeyRecord(
-            id: KeyID(UUID()), kind: key.kind, scopes: grant.scopes, locations: grant.locations,
+            id: KeyID(UUID()), name: name, kind: key.kind, scopes: grant.scopes, locations: grant.locations,
             hint: key.hint, createdAt: Date(timeIntervalSince1970: 0), expiresAt: grant.expiresAt,
             revokedAt: nil,
             lastUsedOn: nil)
@@ -61,22 +61,24 @@ final class MemoryKeyStore: KeyStore {
         return (
             key,
             try await create(
-                key, scopes: old.scopes, locations: old.locations, expiresAt: old.expiresAt,
+                key, named: old.name, scopes: old.scopes, locations: old.locations, expiresAt: old.expiresAt,
                 by: .key(maker.id),
                 of: tenant)
         )
     }
 
     func update(
-        _ id: KeyID, expiresAt: Date?, by maker: Actor, of tenant: TenantID
+        _ id: KeyID, _ change: KeyChange, by maker: Actor, of tenant: TenantID
     ) async throws -> (record: KeyRecord, isVisible: Bool) {
         guard let old = try await self.key(id, of: tenant) else { throw AdministrationError.unknownKey }
         guard let maker = try await self.record(of: maker, tenant),
-            maker.mayChange(old), maker.covers(old.scopes, at: old.locations, until: expiresAt)
+            maker.mayChange(old),
+            maker.covers(old.scopes, at: old.locations, until: change.expiresAt ?? old.expiresAt)
         else { throw AdministrationError.widerKey }
         let record = KeyRecord(
-            id: old.id, kind: old.kind, scopes: old.scopes, locations: old.locations, hint: old.hint,
-            createdAt: old.createdAt, expiresAt: expiresAt, revokedAt: old.revokedAt,
+            id: old.id, name: change.name ?? old.name, kind: old.kind, scopes: old.scopes,
+            locations: old.locations, hint: old.hint,
+            createdAt: old.createdAt, expiresAt: change.expiresAt ?? old.expiresAt, revokedAt: old.revokedAt,
             lastUsedOn: old.lastUsedOn)
         add(record, of: tenant)
         return (record, true)

@@ -55,6 +55,35 @@ final class MemoryNotifications: NotificationStore {
         }
     }
 
+    func cancel(_ id: NotificationID, of tenant: TenantID) async throws -> Cancellation {
+        state.withLock { state in
+            let key = Key(tenant: tenant, text: id.description)
+            guard let trace = state.traces[key] else { return .unknown }
+            let notification = trace.notification
+            guard notification.cancelledAt == nil else { return .cancelled }
+            let isUnfinished = trace.counts.contains { $0.state == .queued || $0.state == .sending }
+            guard isUnfinished || !trace.isComplete else { return .finished }
+            state.incomplete.removeAll { $0.tenant == tenant && $0.notification == id }
+            let deliveries = trace.deliveries.map { delivery in
+                delivery.state != .queued
+                    ? delivery
+                    : RecordedDelivery(
+                        id: delivery.id, instance: delivery.instance, receiver: delivery.receiver,
+                        environment: delivery.environment, state: .expired, reason: DeliveryVerdict.cancelled,
+                        expiresAt: delivery.expiresAt)
+            }
+            state.traces[key] = NotificationTrace(
+                notification: RecordedNotification(
+                    id: notification.id, createdAt: notification.createdAt, url: notification.url,
+                    experienceURL: notification.experienceURL, experienceKind: notification.experienceKind,
+                    clip: notification.clip, location: notification.location, audience: notification.audience,
+                    headers: notification.headers, payload: notification.payload,
+                    warnings: notification.warnings, cancelledAt: Date(timeIntervalSince1970: 0)),
+                counts: Self.counts(deliveries), deliveries: deliveries, hasMore: false)
+            return .cancelled
+        }
+    }
+
     func tenantsWithAudiencesToContinue() async throws -> [TenantID] {
         state.withLock { Array(Set($0.incomplete.map(\.tenant))) }
     }

@@ -1,5 +1,6 @@
 import Encodings
 import Foundation
+import Invocation
 import JSON
 import Notifications
 import Synchronization
@@ -108,7 +109,8 @@ final class MemoryWebhookRegistry: WebhookRegistry {
     }
 
     func create(
-        _ webhook: Webhook, events: Set<WebhookEvent>, of tenant: TenantID, by actor: String
+        _ webhook: Webhook, named name: DisplayName?, events: Set<WebhookEvent>, of tenant: TenantID,
+        by actor: String
     ) async throws -> RegisteredWebhook {
         try webhook.url.check(allowing: [])
         return try state.withLock { state in
@@ -116,7 +118,7 @@ final class MemoryWebhookRegistry: WebhookRegistry {
                 throw WebhookRefusal.tooManyWebhooks
             }
             let registered = RegisteredWebhook(
-                id: WebhookID(.timeOrdered(at: Date())), url: webhook.url, events: events,
+                id: WebhookID(.timeOrdered(at: Date())), name: name, url: webhook.url, events: events,
                 createdAt: Date(timeIntervalSince1970: 0), failingSince: nil, switchOff: nil, waitingCount: 0)
             let reference = WebhookReference(registered.id, of: tenant)
             state.webhooks[reference] = registered
@@ -136,7 +138,8 @@ final class MemoryWebhookRegistry: WebhookRegistry {
             try check(old)
             let isEnabled = change.isEnabled ?? (old.switchOff == nil)
             let new = RegisteredWebhook(
-                id: old.id, url: change.url ?? old.url, events: change.events ?? old.events,
+                id: old.id, name: change.name ?? old.name, url: change.url ?? old.url,
+                events: change.events ?? old.events,
                 createdAt: old.createdAt, failingSince: nil,
                 switchOff: isEnabled
                     ? nil

@@ -14,7 +14,7 @@ import Testing
 
 @Suite struct NotificationEndpointTests {
     /// The operations whose tenant isolation this suite tests.
-    static let operations = ["sendNotification", "getNotification"]
+    static let operations = ["sendNotification", "getNotification", "cancelNotification"]
 
     private static let tenant = TenantID(number: 1)
     private static let url = "https://example.com/restaurants/restaurant_a/order/1234"
@@ -189,6 +189,46 @@ import Testing
         }
     }
 
+    @Test func cancelledNotificationEndsItsQueuedDeliveries() async throws {
+        let api = TestAPI()
+        api.notifications.reach(try (0..<5).map { _ in try .sample() }, of: Self.tenant)
+        api.notifications.limitParts(to: 2)
+        try await api.test(over: [.task]) { client in
+            let id = try #require(try await Self.send(to: client)["id"]?.stringValue)
+            let path = "/v1/notifications/\(id)"
+            #expect(try await client.send(.get, path, key: api.secret)["cancelledAt"] == .null)
+            for _ in 0..<2 {
+                let cancelled = try await client.send(.delete, path, key: api.secret)
+                #expect(cancelled.status == 200 && cancelled["cancelledAt"]?.stringValue != nil)
+                #expect(cancelled["complete"] == true && cancelled["id"]?.stringValue == id)
+                #expect(cancelled["counts"]?.objectValue?["expired"] == 2)
+                let deliveries = cancelled["deliveries"]?.arrayValue?.compactMap(\.objectValue) ?? []
+                #expect(deliveries.map { $0["reason"] } == ["cancelled", "cancelled"])
+            }
+            #expect(try await api.notifications.continueAudience(of: Self.tenant) == nil)
+
+            let finished = try #require(try await Self.send(to: client)["id"]?.stringValue)
+            for part in 0..<3 where part > 0 {
+                _ = try await api.notifications.continueAudience(of: Self.tenant)
+            }
+            api.notifications.response(
+                NotificationID(try #require(UUID(uuidString: finished))), of: Self.tenant
+            ) { delivery in
+                RecordedDelivery(
+                    id: delivery.id, instance: delivery.instance, receiver: .device,
+                    environment: delivery.environment, state: .delivered, expiresAt: nil)
+            }
+            let late = try await client.send(.delete, "/v1/notifications/\(finished)", key: api.secret)
+            #expect(late.status == 409 && late.code == "notification_finished")
+            for (path, key, status) in [
+                (path + "?x=1", api.secret, 400), (path, api.publishable, 403), (path, api.reader, 403),
+                ("/v1/notifications/\(UUID())", api.secret, 404), ("/v1/notifications/x", api.secret, 404),
+            ] {
+                #expect(try await client.send(.delete, path, key: key).status == status, "\(path)")
+            }
+        }
+    }
+
     /// The target of a delivery is the request's URL if it has the experience that the instance was launched with. Otherwise it is
     /// the launch URL.
     @Test func deliveryNamesItsTargetURL() async throws {
@@ -288,6 +328,11 @@ import Testing
             #expect(
                 try await client.send(.get, "/v1/notifications/\(id)", key: api.publishable).status == 403)
             #expect(try await Self.send(key: api.publishable, to: client).status == 403)
+            // The other tenant cannot cancel it either.
+            let cancelling = try await client.send(.delete, "/v1/notifications/\(id)", key: key)
+            #expect(cancelling.status == 404 && cancelling.code == "unknown_notification")
+            let kept = try await client.send(.get, "/v1/notifications/\(id)", key: api.secret)
+            #expect(kept["cancelledAt"] == .null)
         }
     }
 

@@ -142,6 +142,21 @@ import Testing
         }
     }
 
+    @Test func webhookHasNameUntilItIsRemoved() async throws {
+        let api = TestAPI()
+        try await api.test(over: [.task]) { client in
+            #expect(try await Self.create(client, ["url": Self.url])["name"] == .null)
+            let created = try await Self.create(client, ["url": Self.url, "name": "Orders"])
+            #expect(created.status == 201 && created["name"] == "Orders")
+            let path = try #require(created.headers[.location])
+            #expect(try await Self.patch(client, path, ["enabled": true])["name"] == "Orders")
+            let renamed = try await Self.patch(client, path, ["name": "Bestellungen"])
+            #expect(renamed["name"] == "Bestellungen" && renamed["url"] == Self.url)
+            #expect(renamed.headers[.eTag] != created.headers[.eTag])
+            #expect(try await Self.patch(client, path, ["name": .null])["name"] == .null)
+        }
+    }
+
     @Test func webhookChangeRequiresMatchingETag() async throws {
         let api = TestAPI()
         try await api.test(over: [.task]) { client in
@@ -345,7 +360,8 @@ import Testing
                 ([:], "url"), (["url": "http://example.com/"], "url"),
                 (["url": "https://user:x@example.com/"], "url"), (["url": "https://10.0.0.1/x"], "url"),
                 (["url": "https://example.com:25/"], "url"),
-                (["url": Self.url, "events": []], "events"),
+                (["url": Self.url, "name": ""], "name"), (["url": Self.url, "name": "a\u{7F}"], "name"),
+                (["url": Self.url, "name": .null], "name"), (["url": Self.url, "events": []], "events"),
                 (["url": Self.url, "events": ["other"]], "events"),
                 (["url": Self.url, "events": ["key.revoked", "key.revoked"]], "events"),
                 (["url": Self.url, "events": ["doorstep.test"]], "events"),

@@ -260,6 +260,10 @@ import Testing
         "api_keys_digest_length": (
             "api_keys", [["digest": "''"], ["digest": #"'\x00'"#], ["digest": "sha512('')"]]
         ),
+        "api_keys_name_length": ("api_keys", [["name": "''"], ["name": "repeat('a', 129)"]]),
+        "api_keys_name_characters": (
+            "api_keys", [["name": #"E'a\nb'"#], ["name": #"E'\u0085'"#]]
+        ),
         "api_keys_hint_length": ("api_keys", [["hint": "'dsk_abcdefghi'"]]),
         "api_keys_scopes": (
             "api_keys",
@@ -426,6 +430,10 @@ import Testing
         ),
         "webhooks_url_length": (
             "webhooks", [["url": "'https:/'"], ["url": "'https://' || repeat('a', 2041)"]]
+        ),
+        "webhooks_name_length": ("webhooks", [["name": "''"], ["name": "repeat('a', 129)"]]),
+        "webhooks_name_characters": (
+            "webhooks", [["name": #"E'a\nb'"#], ["name": #"E'\u0085'"#]]
         ),
         "webhooks_sealed_secret_length": (
             "webhooks",

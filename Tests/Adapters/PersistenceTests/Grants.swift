@@ -117,7 +117,7 @@ enum Grants {
         doorstep_admin SELECT webhook_messages
         doorstep_admin SELECT webhook_responses
         doorstep_admin SELECT webhooks
-        doorstep_admin UPDATE api_keys (expires_at, revoked_at, successor_id)
+        doorstep_admin UPDATE api_keys (expires_at, name, revoked_at, successor_id)
         doorstep_admin UPDATE app_store_budget (spent)
         doorstep_admin UPDATE app_store_checks (checked_at, counts, due_at, failure, findings_digest, summary)
         doorstep_admin UPDATE app_store_connections (connected_at, issuer_id, key_id, sealed_secret)
@@ -136,7 +136,7 @@ enum Grants {
         doorstep_admin UPDATE short_codes (url)
         doorstep_admin UPDATE tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, collapse_policy, cors_origins, key_burst, key_rate, name, new_instance_burst, new_instance_rate, quotas, suspended_at)
         doorstep_admin UPDATE webhook_messages (attempt, due_at, queued_at, state)
-        doorstep_admin UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, previous_sealed_secret, previous_secret_ends_at, sealed_secret, secret_changed_at, url)
+        doorstep_admin UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, name, previous_sealed_secret, previous_secret_ends_at, sealed_secret, secret_changed_at, url)
         doorstep_admin USAGE doorstep
         doorstep_app DELETE api_keys
         doorstep_app DELETE app_store_budget
@@ -226,7 +226,7 @@ enum Grants {
         doorstep_app UPDATE instances (app, attest_key_id, bundle_id, environment, launched_at, permission, updated_at)
         doorstep_app UPDATE launch_days (launch_reports, lookups)
         doorstep_app UPDATE launches (confirmed_at, experience_url, launched_at, location_identifier)
-        doorstep_app UPDATE notifications (skipped)
+        doorstep_app UPDATE notifications (cancelled_at, skipped)
         doorstep_app UPDATE push_tokens (digest, registered_at, retired_at, sealed)
         doorstep_app UPDATE webhook_messages (attempt, attempts, due_at, state)
         doorstep_app UPDATE webhooks (disabled_at, disabled_reason, failing_since)
@@ -259,7 +259,7 @@ enum Grants {
         doorstep_manager INSERT short_codes
         doorstep_manager INSERT webhook_messages
         doorstep_manager INSERT webhooks
-        doorstep_manager SELECT api_keys (created_at, expires_at, hint, key_id, kind, last_used_on, locations, revoked_at, scopes, successor_id, tenant_id)
+        doorstep_manager SELECT api_keys (created_at, expires_at, hint, key_id, kind, last_used_on, locations, name, revoked_at, scopes, successor_id, tenant_id)
         doorstep_manager SELECT app_store_check_rows
         doorstep_manager SELECT app_store_checks
         doorstep_manager SELECT app_store_connections (bundle_id, key_id, tenant_id)
@@ -294,7 +294,7 @@ enum Grants {
         doorstep_manager SELECT webhook_messages
         doorstep_manager SELECT webhook_responses
         doorstep_manager SELECT webhooks
-        doorstep_manager UPDATE api_keys (expires_at, revoked_at, successor_id)
+        doorstep_manager UPDATE api_keys (expires_at, name, revoked_at, successor_id)
         doorstep_manager UPDATE clips (android_url, app_id_prefix, app_store_id, attestation, card, card_image, multi_business, parent_bundle_id, site_name, team_id)
         doorstep_manager UPDATE deliveries (due_at, finished_at, lost_replies, state)
         doorstep_manager UPDATE domains (challenge, checked_at, claimed_at, content, contested_at, lapsed_at, method, pages, proved_at)
@@ -305,7 +305,7 @@ enum Grants {
         doorstep_manager UPDATE short_codes (url)
         doorstep_manager UPDATE tenants (collapse_policy, cors_origins, name)
         doorstep_manager UPDATE webhook_messages (attempt, due_at, queued_at, state)
-        doorstep_manager UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, previous_sealed_secret, previous_secret_ends_at, sealed_secret, secret_changed_at, url)
+        doorstep_manager UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, name, previous_sealed_secret, previous_secret_ends_at, sealed_secret, secret_changed_at, url)
         doorstep_manager USAGE doorstep
         doorstep_router EXECUTE add_confirmation_days()
         doorstep_router EXECUTE add_notification_days()

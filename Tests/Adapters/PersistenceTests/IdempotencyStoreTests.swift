@@ -196,7 +196,8 @@ import Testing
                     func create(_ number: UInt32, by claim: IdempotencyClaim) async throws {
                         try await IdempotencyClaim.$current.withValue(claim) {
                             _ = try await keys.create(
-                                KeyTests.key(number: number), scopes: nil, locations: nil, expiresAt: nil,
+                                KeyTests.key(number: number), named: nil, scopes: nil, locations: nil,
+                                expiresAt: nil,
                                 by: .key(maker.id), of: fixture.tenant)
                         }
                     }

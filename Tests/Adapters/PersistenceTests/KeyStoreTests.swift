@@ -62,7 +62,7 @@ import Testing
             let keys = catalogue.keys
             let key = KeyTests.key(number: 2)
             let record = try await keys.create(
-                key, scopes: nil, locations: nil, expiresAt: nil, by: .key(maker.id), of: tenant)
+                key, named: nil, scopes: nil, locations: nil, expiresAt: nil, by: .key(maker.id), of: tenant)
             #expect(record.scopes == KeyKind.secret.usualScopes)
             #expect(live.current?.table.holder(of: key)?.scopes == record.scopes)
             #expect(try await keys.key(record.id, of: tenant) == record)
@@ -94,6 +94,38 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(30))) func keyKeepsItsNameOverOtherChanges() async throws {
+        try await Self.withKeys { catalogue, stores, tenant, maker, _ in
+            let keys = catalogue.keys
+            let name = try DisplayName("Café kiosk")
+            let key = try await keys.create(
+                KeyTests.key(number: 2), named: name, scopes: nil, locations: nil, expiresAt: nil,
+                by: .key(maker.id), of: tenant)
+            #expect(key.name == name)
+            let end = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded() + 3_600)
+            let shortened = try await keys.update(
+                key.id, KeyChange(expiresAt: end), by: .key(maker.id), of: tenant)
+            #expect(shortened.record.name == name && shortened.record.expiresAt == end)
+            let (_, successor) = try await keys.rotate(
+                key.id, to: { KeyTests.key($0, number: 3) }, oldExpiresAt: end, by: .key(maker.id), of: tenant
+            )
+            #expect(successor.name == name)
+            let renamed = try await keys.update(
+                successor.id, KeyChange(name: try DisplayName("Kiosk")), by: .key(maker.id), of: tenant)
+            #expect(renamed.record.name?.text == "Kiosk" && renamed.record.expiresAt == end)
+            let unnamed = try await keys.update(
+                successor.id, KeyChange(name: .some(nil)), by: .key(maker.id), of: tenant)
+            #expect(unnamed.record.name == nil && unnamed.record.expiresAt == end)
+            #expect(try await keys.key(key.id, of: tenant)?.name == name)
+            // The audit log tells who renamed the key.
+            let entry = try #require(
+                try await catalogue.auditLog.page(of: tenant, before: nil, limit: 1, where: [:]).entries.first
+            )
+            #expect(entry.actor == maker.id.actor && entry.before?["name"] == "Kiosk")
+            #expect(entry.after?["name"] == .null)
+        }
+    }
+
     @Test func createdKeyIsNeverWiderThanItsCreator() async throws {
         let end = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded() + 3_600)
         let scopes: Scopes = [Scopes(.lookup), Scopes(.manageKeys)]
@@ -105,12 +137,13 @@ import Testing
             ] as [(Scopes, Date)] {
                 await #expect(throws: AdministrationError.widerKey) {
                     try await keys.create(
-                        key, scopes: scopes, locations: nil, expiresAt: expiresAt, by: .key(maker.id),
+                        key, named: nil, scopes: scopes, locations: nil, expiresAt: expiresAt,
+                        by: .key(maker.id),
                         of: tenant)
                 }
             }
             let usual = try await keys.create(
-                key, scopes: nil, locations: nil, expiresAt: nil, by: .key(maker.id), of: tenant)
+                key, named: nil, scopes: nil, locations: nil, expiresAt: nil, by: .key(maker.id), of: tenant)
             #expect(usual.scopes == Scopes(.lookup) && usual.expiresAt == end)
             let wide = try await stores.administration.createKey(
                 KeyTests.key(number: 3), scopes: .all, expiresAt: end, of: tenant)
@@ -133,12 +166,14 @@ import Testing
             }
             await #expect(throws: AdministrationError.keyNotActive) {
                 try await keys.create(
-                    key, scopes: nil, locations: nil, expiresAt: nil, by: .key(maker.id), of: other)
+                    key, named: nil, scopes: nil, locations: nil, expiresAt: nil, by: .key(maker.id),
+                    of: other)
             }
             _ = try await stores.administration.revokeKey(maker.id, of: tenant)
             await #expect(throws: AdministrationError.keyNotActive) {
                 try await keys.create(
-                    key, scopes: nil, locations: nil, expiresAt: nil, by: .key(maker.id), of: tenant)
+                    key, named: nil, scopes: nil, locations: nil, expiresAt: nil, by: .key(maker.id),
+                    of: tenant)
             }
         }
     }
@@ -156,7 +191,7 @@ import Testing
                 for expiresAt in [end - 60, end, nil] {
                     await #expect(throws: AdministrationError.widerKey, "key \(number)") {
                         try await keys.update(
-                            wider.id, expiresAt: expiresAt, by: .key(maker.id), of: tenant)
+                            wider.id, KeyChange(expiresAt: .some(expiresAt)), by: .key(maker.id), of: tenant)
                     }
                 }
                 #expect(try await keys.key(wider.id, of: tenant) == wider)
@@ -164,12 +199,14 @@ import Testing
             let narrow = try await stores.administration.createKey(
                 KeyTests.key(number: 5), scopes: Scopes(.lookup), expiresAt: end - 60, of: tenant)
             let extended = try await keys.update(
-                narrow.id, expiresAt: end, by: .key(maker.id), of: tenant)
+                narrow.id, KeyChange(expiresAt: .some(end)), by: .key(maker.id), of: tenant)
             #expect(extended.record.expiresAt == end)
-            let own = try await keys.update(maker.id, expiresAt: end - 60, by: .key(maker.id), of: tenant)
+            let own = try await keys.update(
+                maker.id, KeyChange(expiresAt: .some(end - 60)), by: .key(maker.id), of: tenant)
             #expect(own.record.expiresAt == end - 60)
             await #expect(throws: AdministrationError.widerKey) {
-                try await keys.update(maker.id, expiresAt: end, by: .key(maker.id), of: tenant)
+                try await keys.update(
+                    maker.id, KeyChange(expiresAt: .some(end)), by: .key(maker.id), of: tenant)
             }
         }
     }

@@ -76,7 +76,7 @@ import Testing
                     let keys = ManagedCatalogue(pool, followedBy: followed.feed).keys
                     let key = KeyTests.key(number: 2)
                     let made = try await keys.create(
-                        key, scopes: nil, locations: try Self.locations("a"), expiresAt: nil,
+                        key, named: nil, scopes: nil, locations: try Self.locations("a"), expiresAt: nil,
                         by: .key(maker.id),
                         of: tenant)
                     #expect(try made.locations == Self.locations("a"))
@@ -85,7 +85,8 @@ import Testing
                     let gone = try LocationIdentifier("gone")
                     await #expect(throws: AdministrationError.unknownLocation(gone)) {
                         try await keys.create(
-                            KeyTests.key(number: 3), scopes: nil, locations: [gone], expiresAt: nil,
+                            KeyTests.key(number: 3), named: nil, scopes: nil, locations: [gone],
+                            expiresAt: nil,
                             by: .key(maker.id), of: tenant)
                     }
                     // A restricted key cannot manage the catalogue, and cannot create a key with more locations.

@@ -28,11 +28,12 @@ import Testing
         /// Registers a webhook.
         func create(
             _ url: String = "https://example.com/hooks", events: Set<WebhookEvent> = WebhookEvent.usual,
-            secret: WebhookSecret = .generate(), of tenant: TenantID? = nil
+            secret: WebhookSecret = .generate(), named name: DisplayName? = nil, of tenant: TenantID? = nil
         ) async throws -> WebhookReference {
             let tenant = tenant ?? self.tenant
             let registered = try await registry.create(
-                Webhook(url: try WebhookURL(url), secret: secret), events: events, of: tenant, by: Self.actor)
+                Webhook(url: try WebhookURL(url), secret: secret), named: name, events: events, of: tenant,
+                by: Self.actor)
             return WebhookReference(registered.id, of: tenant)
         }
 
@@ -140,9 +141,19 @@ import Testing
                 try await registry.receiver(one)
                     == Webhook(url: try WebhookURL("https://example.com/hooks"), secret: first))
 
+            let named = try await registry.change(
+                one, WebhookChange(name: try DisplayName("Orders")), by: Fixture.actor)
+            #expect(named.name?.text == "Orders" && named.url == listed[0].url)
             let moved = try await registry.change(
                 one, WebhookChange(url: try WebhookURL("https://example.com/2")), by: Fixture.actor)
             #expect(moved.url.text == "https://example.com/2" && moved.events == [.deliveryFinished])
+            #expect(moved.name == named.name)
+            let unnamed = try await registry.change(
+                one, WebhookChange(name: .some(nil)), by: Fixture.actor)
+            #expect(unnamed.name == nil && unnamed.url == moved.url)
+            let other = try await fixture.create(named: try DisplayName("Stock"))
+            #expect(try await registry.webhook(other)?.name?.text == "Stock")
+            _ = try await registry.delete(other, by: Fixture.actor)
             #expect(try await registry.receiver(one)?.secret == first)
             _ = try await registry.replaceSecret(of: one, by: second, actor: Fixture.actor)
             #expect(try await registry.receiver(one)?.secret == second)
@@ -260,7 +271,7 @@ import Testing
                 let registry = PostgresWebhookRegistry(managing: pool, keys: try Self.keys("a"))
                 let webhook = Webhook(url: try WebhookURL("https://example.com"), secret: .generate())
                 let created = try await registry.create(
-                    webhook, events: [.keyRevoked], of: fixture.tenant, by: "key:1")
+                    webhook, named: nil, events: [.keyRevoked], of: fixture.tenant, by: "key:1")
                 let reference = WebhookReference(created.id, of: fixture.tenant)
                 #expect(try await registry.webhook(reference) == created)
                 _ = try await registry.replaceSecret(of: reference, by: .generate(), actor: "key:1")
@@ -903,7 +914,7 @@ import Testing
             let webhook = try await fixture.create()
             await #expect(throws: WebhookRefusal.addressNotPublic) {
                 try await fixture.registry.create(
-                    inside, events: WebhookEvent.usual, of: fixture.tenant, by: Fixture.actor)
+                    inside, named: nil, events: WebhookEvent.usual, of: fixture.tenant, by: Fixture.actor)
             }
             await #expect(throws: WebhookRefusal.addressNotPublic) {
                 try await fixture.registry.change(

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: [" ", "\u{A0}\u{200B}"]) func blankNameIsRejected(text: String) {
-        #expect(throws: AdministrationError.blankName) { try DisplayName(text) }
+        #expect(throws: DisplayName.Refusal.blank) { try DisplayName(text) }
     }
 
     @Test(arguments: [
@@ -26,7 +26,7 @@ import Testing
         "a\u{7F}", "\u{9F}",
     ])
     func emptyOverlongOrControlCharacterNameIsRejected(text: String) {
-        #expect(throws: AdministrationError.invalidName) { try DisplayName(text) }
+        #expect(throws: DisplayName.Refusal.invalid) { try DisplayName(text) }
     }
 
     @Test func clipParentDropsLastBundleIDComponent() throws {
@@ -126,9 +126,7 @@ import Testing
         let digest = try ImageDigest(String(repeating: "a1", count: 32))
         let domain = try DomainName("shop.example.com")
         return switch error {
-        case nil: .invalidName
-        case .invalidName: .blankName
-        case .blankName: .invalidTitle
+        case nil: .invalidTitle
         case .invalidTitle: .invalidSubtitle
         case .invalidSubtitle: .invalidShortCode
         case .invalidShortCode: .unmatchableURL
@@ -192,7 +190,7 @@ import Testing
     @Test func errorCodesAreUniqueSnakeCase() throws {
         let codes = try Self.errors().map(\.code)
         let counts = Dictionary(codes.map { ($0, 1) }, uniquingKeysWith: +)
-        #expect(counts.filter { $0.value > 1 } == ["invalid_name": 2, "invalid_image": 2, "in_use": 2])
+        #expect(counts.filter { $0.value > 1 } == ["invalid_image": 2, "in_use": 2])
         for code in codes { #expect(code.wholeMatch(of: /[a-z]+(_[a-z]+)*/) != nil, "\(code)") }
     }
 

@@ -7,7 +7,7 @@ import JSON
 import Notifications
 import Tenancy
 
-/// The trace of a delivery or a notification, and the retry of a failed delivery.
+/// The trace of a delivery or a notification, the retry of a failed delivery, and the cancellation of a notification.
 enum DeliveryTracePage {
     /// The maximum number of a notification's deliveries on the page. [ours]
     private static let maximumDeliveries = 100
@@ -38,13 +38,31 @@ enum DeliveryTracePage {
                 to: "t", tenant.slug.text, "deliveries", delivery.description, query: [("retried", outcome)]))
     }
 
+    @Sendable static func cancel(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let tenant = try await request.tenant()
+        let id = NotificationID(try identifier(request))
+        let outcome: String
+        switch try await request.stores.traces.store.cancel(id, of: tenant.id) {
+        case .unknown: throw ConsoleRefusal.notFound
+        case .cancelled: outcome = "cancelled"
+        case .finished: outcome = "finished"
+        }
+        return .seeOther(
+            HTMLLink(to: "t", tenant.slug.text, "deliveries", id.description, query: [("cancel", outcome)]))
+    }
+
     private static func identifier(_ request: ConsoleRequest) throws -> UUID {
         guard let id = request.path["id"].flatMap({ UUID(text: $0) }) else { throw ConsoleRefusal.notFound }
         return id
     }
 
-    private static func notice(_ outcome: String?) -> String? {
-        switch outcome {
+    private static func notice(_ request: ConsoleRequest) -> String? {
+        switch request.query["cancel"] {
+        case "cancelled": return "Cancelled. Queued deliveries are not sent."
+        case "finished": return "Not cancelled: all deliveries are finished."
+        default: break
+        }
+        return switch request.query["retried"] {
         case "queued": "Queued again."
         case "late": "Not retried: the delivery is too old."
         case "dead": "Not retried: APNs reported its token as dead. Send a new notification."
@@ -61,9 +79,10 @@ enum DeliveryTracePage {
         if isDelivery, trace.deliveries.contains(where: \.isRetriable) {
             commands.append("doorstep delivery retry --tenant \(tenant.slug) \(id)")
         }
+        if !isDelivery { commands.append("doorstep delivery cancel --tenant \(tenant.slug) \(id)") }
         return Page(
             title: isDelivery ? "Delivery" : "Notification", tenant: tenant, section: .deliveries,
-            commands: commands, notice: notice(request.query["retried"])
+            commands: commands, notice: notice(request)
         ) { main in
             for delivery in trace.deliveries where isDelivery {
                 facts(delivery, &main)
@@ -74,7 +93,10 @@ enum DeliveryTracePage {
             }
             main.element(.h2, text: isDelivery ? "Notification" : "Content")
             notification(tenant, trace, linked: isDelivery, &main)
-            if !isDelivery { deliveries(tenant, trace, &main) }
+            if !isDelivery {
+                deliveries(tenant, trace, &main)
+                if request.mayChange { cancellation(tenant, trace, &main) }
+            }
         }
     }
 
@@ -109,6 +131,26 @@ enum DeliveryTracePage {
             .form, .post,
             .action(HTMLLink(to: "t", tenant.slug.text, "deliveries", delivery.id.description, "retry"))
         ) { $0.element(.button, .class("main"), text: "Retry") }
+    }
+
+    /// The form that cancels a notification, if something is left to cancel.
+    private static func cancellation(
+        _ tenant: Tenant, _ trace: NotificationTrace, _ html: inout HTMLWriter
+    ) {
+        let isUnfinished = trace.counts.contains { $0.state == .queued || $0.state == .sending }
+        guard trace.notification.cancelledAt == nil, isUnfinished || !trace.isComplete else { return }
+        html.element(.h2, text: "Cancel this notification")
+        html.element(
+            .p,
+            text:
+                "Queued deliveries end without being sent. You cannot undo this. Deliveries that are being sent now may still arrive."
+        )
+        html.element(
+            .form, .post,
+            .action(
+                HTMLLink(to: "t", tenant.slug.text, "deliveries", trace.notification.id.description, "cancel")
+            )
+        ) { $0.element(.button, .class("danger"), text: "Cancel the queued deliveries") }
     }
 
     private static func responses(_ delivery: RecordedDelivery, _ html: inout HTMLWriter) {
@@ -151,6 +193,7 @@ enum DeliveryTracePage {
                 }
             }
             list.fact("Created") { $0.time(notification.createdAt) }
+            if let cancelledAt = notification.cancelledAt { list.fact("Cancelled") { $0.time(cancelledAt) } }
             list.fact("URL") { dd in
                 dd.element(.a, .href(HTMLLink(.diagnose, of: tenant, query: [("url", notification.url)]))) {
                     $0.name(notification.url)

@@ -39,6 +39,14 @@ struct KeyPage: Sendable {
         return .page(list.shown(successor, record, request, tenant, "Key rotated"))
     }
 
+    @Sendable func rename(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let tenant = try await request.tenant()
+        let key = try await key(request, tenant)
+        _ = try await request.stores.administration.keys.update(
+            key.id, KeyChange(name: .some(try request.form.displayName())), by: request.actor, of: tenant.id)
+        return .seeOther(HTMLLink(.keys, of: tenant, key.id.description, query: [("renamed", "1")]))
+    }
+
     /// The user types the beginning of the key, to prevent that a slip revokes another key of the list.
     @Sendable func revoke(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
@@ -68,23 +76,34 @@ struct KeyPage: Sendable {
         let isActive = key.status(at: request.now) == .active
         let commands = [
             "doorstep key show --tenant \(tenant.slug) \(key.id)",
+            "doorstep key update --tenant \(tenant.slug) \(key.id) --name \((key.name?.text ?? "").shellQuoted)",
             "doorstep key rotate --tenant \(tenant.slug) \(key.id) --overlap \((overlap ?? Self.usualOverlap).shellQuoted)",
             "doorstep key delete --tenant \(tenant.slug) \(key.id)",
         ]
         var page = Page(
-            title: "Key \(key.hint)…", tenant: tenant, section: .keys,
-            commands: isActive ? commands : [commands[0]]
+            title: key.name?.text ?? "Key \(key.hint)…", tenant: tenant, section: .keys,
+            commands: isActive ? commands : [commands[0]],
+            notice: request.query["renamed"] == nil ? nil : "Saved."
         ) { main in
             main.errors([("Overlap", overlapError), ("Beginning of the key", hintError)])
             main.keyFacts(key, at: request.now)
             guard isActive else { return }
             guard request.mayChange else { return main.readOnlyHint() }
             let id = key.id.description
+            main.element(.h2, text: "Name this key")
+            main.element(
+                .form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant, id, "name"))
+            ) { form in
+                form.field(
+                    "Name", name: "name", value: key.name?.text ?? "",
+                    hint: "What the key is for. Empty = no name", isRequired: false)
+                form.element(.p) { $0.element(.button, text: "Save the name") }
+            }
             main.element(.h2, text: "Rotate this key")
             main.element(
                 .p,
                 text:
-                    "Doorstep creates a new key with the same permissions and shows it once. Both keys work during the overlap."
+                    "Doorstep creates a new key with the same name and permissions, and shows it once. Both keys work during the overlap."
             )
             main.element(
                 .form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant, id, "rotate"))

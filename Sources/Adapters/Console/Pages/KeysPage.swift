@@ -32,7 +32,8 @@ struct KeysPage: Sendable {
             let checked = draft
             let record = try await forms.once(request) {
                 try await request.stores.administration.keys.create(
-                    key, scopes: scopes.isEmpty ? nil : scopes, locations: checked.identifiers,
+                    key, named: checked.displayName, scopes: scopes.isEmpty ? nil : scopes,
+                    locations: checked.identifiers,
                     expiresAt: checked.days.map { request.now.addingTimeInterval($0 * 86_400) },
                     by: request.actor, of: tenant.id)
             }
@@ -77,7 +78,8 @@ struct KeysPage: Sendable {
         ) { main in
             main.errors(
                 [
-                    ("Permissions", draft.errors["scopes"]), ("Locations", draft.errors["locations"]),
+                    ("Name", draft.errors["name"]), ("Permissions", draft.errors["scopes"]),
+                    ("Locations", draft.errors["locations"]),
                     ("Lifetime", draft.errors["days"]),
                 ])
             Self.list(keys, tenant, at: request.now, &main)
@@ -94,7 +96,9 @@ struct KeysPage: Sendable {
         guard !keys.isEmpty else {
             return html.element(.p, text: "No keys yet. Apps and servers need a key to call the API.")
         }
-        let columns = ["Key", "Kind", "Scopes", "Restricted to", "Created", "Last used", "Expires", "Status"]
+        let columns = [
+            "Key", "Name", "Kind", "Scopes", "Restricted to", "Created", "Last used", "Expires", "Status",
+        ]
         let shown = keys.prefix(listLength)
         html.table(
             keys.count == 1
@@ -108,6 +112,9 @@ struct KeysPage: Sendable {
                             .a, .class("row"),
                             .href(HTMLLink(.keys, of: tenant, key.id.description))
                         ) { $0.element(.code, text: key.hint + "…") }
+                    }
+                    row.element(.td) { td in
+                        if let name = key.name { td.name(name.text) }
                     }
                     row.element(.td, text: key.kind.rawValue)
                     row.element(.td, text: key.scopes.list.map(\.rawValue).joined(separator: ", "))
@@ -129,6 +136,9 @@ struct KeysPage: Sendable {
     private static func form(_ draft: KeyDraft, _ tenant: Tenant, _ html: inout HTMLWriter) {
         html.element(.form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant))) { form in
             form.formNumber()
+            form.field(
+                "Name", name: "name", value: draft.name, hint: "What the key is for.",
+                error: draft.errors["name"], isRequired: false)
             form.element(.div, .class("field")) { div in
                 div.element(.label, .for("kind"), text: "Kind")
                 div.element(.select, .id("kind"), .name("kind"), .ariaDescribedby("kind-hint")) { select in
@@ -201,6 +211,7 @@ extension HTMLWriter {
     /// The data of a key.
     mutating func keyFacts(_ key: KeyRecord, at now: Date) {
         let facts: [(String, (inout HTMLWriter) -> Void)] = [
+            ("Name", { dd in if let name = key.name { dd.name(name.text) } else { dd.text("none") } }),
             ("ID", { $0.element(.code, text: key.id.description) }),
             ("Begins with", { $0.element(.code, text: key.hint) }), ("Kind", { $0.text(key.kind.rawValue) }),
             ("Permissions", { $0.text(key.scopes.list.map(\.rawValue).joined(separator: ", ")) }),

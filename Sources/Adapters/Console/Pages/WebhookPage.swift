@@ -53,6 +53,7 @@ struct WebhookPage: Sendable {
         case "on": change.isEnabled = true
         case "off": change.isEnabled = false
         default:
+            change.name = .some(try request.form.displayName())
             change.events = Set(ticked: request.form)
             guard change.events?.isEmpty == false else {
                 throw ConsoleRefusal.malformed(
@@ -64,9 +65,9 @@ struct WebhookPage: Sendable {
         _ = try await subject.registry.change(
             subject.reference, change, by: request.session.access.actor
         ) { webhook in
-            guard !isOfEvents || Self.text(webhook.events) == seen else {
+            guard !isOfEvents || Self.text(webhook) == seen else {
                 throw ConsoleRefusal.conflict(
-                    "The events have changed since you opened the page. Nothing was saved. Open the page again."
+                    "The webhook was changed since you opened the page. Nothing was saved. Open the page again."
                 )
             }
         }
@@ -162,7 +163,7 @@ struct WebhookPage: Sendable {
         let (tenant, webhook) = (subject.tenant, subject.webhook)
         let (slug, id) = (tenant.slug, webhook.id.description)
         return Page(
-            title: webhook.url.text, tenant: tenant, section: .webhooks,
+            title: webhook.name?.text ?? webhook.url.text, tenant: tenant, section: .webhooks,
             commands: [
                 "doorstep webhook show --tenant \(slug) \(id)",
                 "doorstep webhook update --tenant \(slug) \(id) --\(webhook.switchOff == nil ? "disable" : "enable")",
@@ -173,7 +174,12 @@ struct WebhookPage: Sendable {
             ], notice: Self.notice(request)
         ) { main in
             main.facts([
-                ("ID", { $0.element(.code, text: id) }), ("Status", { $0.status(of: webhook) }),
+                (
+                    "Name",
+                    { dd in if let name = webhook.name { dd.name(name.text) } else { dd.text("none") } }
+                ),
+                ("URL", { $0.name(webhook.url.text) }), ("ID", { $0.element(.code, text: id) }),
+                ("Status", { $0.status(of: webhook) }),
                 ("Events", { $0.text(webhook.events.names.joined(separator: ", ")) }),
                 ("Created", { $0.time(webhook.createdAt) }),
                 ("Waiting", { $0.text(webhook.waitingCount.grouped) }),
@@ -262,7 +268,10 @@ struct WebhookPage: Sendable {
         }
         html.element(.h2, text: "Settings")
         html.element(.form, .class("stack"), .post, .action(action(subject, "change"))) { form in
-            form.hiddenField("seen", text(subject.webhook.events))
+            form.hiddenField("seen", text(subject.webhook))
+            form.field(
+                "Name", name: "name", value: subject.webhook.name?.text ?? "",
+                hint: "What the webhook is for. Empty = no name", isRequired: false)
             form.events(subject.webhook.events)
             form.element(.p) { $0.element(.button, text: "Save") }
         }
@@ -287,9 +296,9 @@ struct WebhookPage: Sendable {
         }
     }
 
-    /// Differs for each set of events.
-    private static func text(_ events: Set<WebhookEvent>) -> String {
-        events.map(\.rawValue).sorted().joined(separator: " ")
+    /// Differs for each name and set of events.
+    private static func text(_ webhook: RegisteredWebhook) -> String {
+        (webhook.events.map(\.rawValue).sorted() + [webhook.name?.text ?? ""]).joined(separator: " ")
     }
 
     private static func action(_ subject: Subject, _ name: String) -> HTMLLink {

@@ -28,10 +28,10 @@ struct WebhooksPage: Sendable {
             return .page(try await page(request, tenant, registry, draft))
         }
         let secret = WebhookSecret.generate()
-        let events = draft.events
+        let (name, events) = (try request.form.displayName(), draft.events)
         let webhook = try await forms.once(request) {
             try await registry.create(
-                Webhook(url: url, secret: secret), events: events, of: tenant.id,
+                Webhook(url: url, secret: secret), named: name, events: events, of: tenant.id,
                 by: request.session.access.actor)
         }
         return .page(shown(secret, webhook, tenant, "Webhook created"))
@@ -92,6 +92,9 @@ struct WebhooksPage: Sendable {
             main.element(.form, .class("stack"), .post, .action(HTMLLink(.webhooks, of: tenant))) { form in
                 form.formNumber()
                 form.field(
+                    "Name", name: "name", value: draft.name, hint: "What the webhook is for.",
+                    isRequired: false)
+                form.field(
                     "URL", name: "url", value: draft.url,
                     hint: "https URL; http only for the server's own machine.", error: draft.urlError,
                     inputmode: "url")
@@ -111,13 +114,16 @@ struct WebhooksPage: Sendable {
         guard !webhooks.isEmpty else {
             return html.element(.p, text: "No webhooks yet.")
         }
-        html.table("Webhooks", columns: ["URL", "Events", "Status", "Waiting"]) { rows in
+        html.table("Webhooks", columns: ["URL", "Name", "Events", "Status", "Waiting"]) { rows in
             for webhook in webhooks {
                 rows.element(.tr) { row in
                     row.element(.th, .scope("row")) { th in
                         th.element(
                             .a, .class("row"), .href(HTMLLink(.webhooks, of: tenant, webhook.id.description))
                         ) { $0.name(webhook.url.text) }
+                    }
+                    row.element(.td) { td in
+                        if let name = webhook.name { td.name(name.text) }
                     }
                     row.element(.td, text: webhook.events.names.joined(separator: ", "))
                     row.element(.td) { $0.status(of: webhook) }
@@ -129,6 +135,7 @@ struct WebhooksPage: Sendable {
 
     /// The form fields of a new webhook.
     private struct Draft {
+        var name = ""
         var url = ""
         var events = WebhookEvent.usual
         var urlError: String?
@@ -137,6 +144,7 @@ struct WebhooksPage: Sendable {
         init() {}
 
         init(_ fields: FormFields) {
+            name = fields["name"] ?? ""
             url = fields["url"] ?? ""
             events = Set(ticked: fields)
         }
@@ -154,7 +162,8 @@ struct WebhooksPage: Sendable {
         }
 
         var arguments: String {
-            ([(url.isEmpty ? "https://example.com/hooks" : url).shellQuoted]
+            ((name.isEmpty ? [] : ["--name \(name.shellQuoted)"])
+                + [(url.isEmpty ? "https://example.com/hooks" : url).shellQuoted]
                 + events.names.map { "--event \($0)" }).joined(separator: " ")
         }
     }

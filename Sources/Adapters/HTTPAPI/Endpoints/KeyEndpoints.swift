@@ -51,6 +51,7 @@ struct KeyEndpoints: Sendable {
         return try await Problem.managing {
             var body = JSONObjectReader(request.body)
             let kind = try body.requiredCase("kind", of: KeyKind.self)
+            let name = try body.optionalDisplayName("name")
             let scopes = try body.optionalScopes("scopes", of: kind)
             let locations = try body.optionalLocations("locations")
             let expiresAt = try body.optionalExpiry("expiresAt", after: request.now)
@@ -63,25 +64,28 @@ struct KeyEndpoints: Sendable {
             }
             let key = APIKey.generate(kind)
             let record = try await store.create(
-                key, scopes: scopes, locations: locations, expiresAt: expiresAt, by: request.actor,
-                of: request.tenant)
+                key, named: name, scopes: scopes, locations: locations, expiresAt: expiresAt,
+                by: request.actor, of: request.tenant)
             return APIResponse(showing: key, record, at: request.now)
         }
     }
 
-    /// The key's expiry; null means never, as in a merge patch (RFC 7396).
+    /// A merge patch (RFC 7396): null removes the name, or means that the key never expires.
     private func update(_ request: AdmittedRequest) async throws -> APIResponse {
         let id = try self.id(of: request)
         return try await Problem.managing {
-            var patch = request.body
-            let neverExpires = patch["expiresAt"] == .null
-            if neverExpires { patch["expiresAt"] = nil }
-            var body = JSONObjectReader(patch)
-            let expiresAt = try body.optionalExpiry("expiresAt", after: request.now)
+            var change = KeyChange()
+            var body = JSONObjectReader(request.body)
+            change.name = try body.optionalPatch("name") { body throws(JSONFieldError) in
+                try body.optionalDisplayName("name")
+            }
+            change.expiresAt = try body.optionalPatch("expiresAt") { body throws(JSONFieldError) in
+                try body.optionalExpiry("expiresAt", after: request.now)
+            }
             try body.finish()
-            guard neverExpires || expiresAt != nil else { throw JSONFieldError.missing(path: "expiresAt") }
+            guard change != KeyChange() else { throw JSONFieldError.missing(path: "name or expiresAt") }
             let (record, isVisible) = try await store.update(
-                id, expiresAt: expiresAt, by: request.actor, of: request.tenant)
+                id, change, by: request.actor, of: request.tenant)
             return isVisible
                 ? APIResponse(uncached: JSONValue.object(record.json(at: request.now)).serialized())
                 : .notVisible

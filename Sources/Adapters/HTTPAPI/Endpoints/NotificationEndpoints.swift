@@ -6,7 +6,7 @@ import Lookups
 import Notifications
 import Tenancy
 
-/// The endpoints that send and trace notifications.
+/// The endpoints that send, trace and cancel notifications.
 struct NotificationEndpoints: Sendable {
     private let notifications: NotificationIntake?
 
@@ -15,7 +15,7 @@ struct NotificationEndpoints: Sendable {
         self.notifications = notifications
     }
 
-    var endpoints: [Endpoint] { [sendEndpoint, traceEndpoint] }
+    var endpoints: [Endpoint] { [sendEndpoint, traceEndpoint, cancelEndpoint] }
 
     /// The endpoint that sends a notification. It requires the tenant's index.
     var sendEndpoint: Endpoint {
@@ -32,6 +32,14 @@ struct NotificationEndpoints: Sendable {
         Endpoint(
             .get, "/v1/notifications/{id}", .storedWithin(.notify, trace),
             problems: .parameters + [.unknownNotification, .notFound, .notificationsNotConfigured])
+    }
+
+    var cancelEndpoint: Endpoint {
+        Endpoint(
+            .delete, "/v1/notifications/{id}", .storedWithin(.notify, cancel),
+            problems: .parameters + [
+                .unknownNotification, .notFound, .notificationFinished, .notificationsNotConfigured,
+            ])
     }
 
     private func configured() throws(Problem) -> NotificationIntake {
@@ -76,14 +84,43 @@ struct NotificationEndpoints: Sendable {
             return DeliveryID(uuid)
         }
         let limit = try parameters.pageLength()
-        guard let uuid = UUID(text: request.parameter("id")),
+        guard
             let trace = try await notifications.trace(
-                NotificationID(uuid), of: request.tenant, within: locations, after: last, limit: limit)
-        else {
-            throw Problem(.notFound, "unknown_notification", "no notification has this ID")
-        }
+                try id(of: request), of: request.tenant, within: locations, after: last, limit: limit)
+        else { throw Problem.unknownNotification }
         return APIResponse(uncached: JSONValue.object(trace.json).serialized())
     }
+
+    /// Returns the notification after its cancellation.
+    private func cancel(
+        _ request: AdmittedRequest, within locations: Set<LocationIdentifier>?
+    ) async throws -> APIResponse {
+        let notifications = try configured()
+        try request.refuseParameters()
+        let id = try id(of: request)
+        switch try await notifications.cancel(id, of: request.tenant, within: locations) {
+        case .unknown: throw Problem.unknownNotification
+        case .finished:
+            throw Problem(
+                .conflict, "notification_finished", "all deliveries of the notification are finished")
+        case .cancelled: break
+        }
+        guard
+            let trace = try await notifications.trace(
+                id, of: request.tenant, within: locations, limit: QueryParameters.pageLength)
+        else { throw Problem.unknownNotification }
+        return APIResponse(uncached: JSONValue.object(trace.json).serialized())
+    }
+
+    private func id(of request: AdmittedRequest) throws(Problem) -> NotificationID {
+        guard let uuid = UUID(text: request.parameter("id")) else { throw .unknownNotification }
+        return NotificationID(uuid)
+    }
+}
+
+extension Problem {
+    fileprivate static let unknownNotification = Problem(
+        .notFound, "unknown_notification", "no notification has this ID")
 }
 
 extension APIResponse {

@@ -72,11 +72,12 @@ struct WebhookEndpoints: Sendable {
             var body = JSONObjectReader(request.body)
             let text = try body.requiredString("url")
             let url = try body.webhookURL(text)
+            let name = try body.optionalDisplayName("name")
             let events = try body.optionalEvents() ?? WebhookEvent.usual
             try body.finish()
             let webhook = Webhook(url: url, secret: .generate())
             let registered = try await registry.create(
-                webhook, events: events, of: request.tenant, by: request.actor.name)
+                webhook, named: name, events: events, of: request.tenant, by: request.actor.name)
             var response = APIResponse(.created, showing: registered, webhook.secret)
             response.headers[.location] = "/v1/webhooks/\(registered.id)"
             return response
@@ -100,6 +101,9 @@ struct WebhookEndpoints: Sendable {
         return try await refusing {
             var body = JSONObjectReader(request.body)
             var change = WebhookChange()
+            change.name = try body.optionalPatch("name") { body throws(JSONFieldError) in
+                try body.optionalDisplayName("name")
+            }
             if let text = try body.optionalString("url") { change.url = try body.webhookURL(text) }
             change.events = try body.optionalEvents()
             change.isEnabled = try body.optionalBool("enabled")
@@ -242,8 +246,9 @@ extension RegisteredWebhook {
     fileprivate var tag: String {
         APIResponse.tag(
             of: JSONValue.object([
-                "id": .string(id.description), "url": .string(url.text),
-                "events": .array(events.names.map(JSONValue.string)), "enabled": .bool(switchOff == nil),
+                "id": .string(id.description), "name": name.map { .string($0.text) } ?? .null,
+                "url": .string(url.text), "events": .array(events.names.map(JSONValue.string)),
+                "enabled": .bool(switchOff == nil),
             ]).serialized())
     }
 }

@@ -106,7 +106,7 @@ extension MetricDescription {
             "Deliveries that this server is sending"),
         .init(
             "doorstep_deliveries_overdue_seconds", .gauge,
-            "Time for which the oldest delivery that this server has read has been due"),
+            "Time since the oldest unsent delivery known to this server became due"),
         .init(
             "doorstep_deliveries_total", .counter, labels: ["outcome"],
             "Attempts of deliveries, and deliveries that ended without an attempt, by outcome"),
@@ -155,13 +155,13 @@ extension MetricDescription {
             "Metrics that were not kept, because there were too many"),
         .init(
             "doorstep_notifications_total", .counter, labels: ["decision"],
-            "Instances of audiences, by decision: queued, or the reason for no notification"),
+            "Instances to which notifications were addressed, by decision: queued, or the reason for no notification"),
         .init(
             "doorstep_queue_messages", .gauge, labels: ["queue"],
             "Messages that wait in the database, of all tenants; counted up to 100,000"),
         .init(
             "doorstep_queue_overdue_seconds", .gauge, labels: ["queue"],
-            "Time for which the oldest waiting message in the database has been due, of all tenants"),
+            "Time since the oldest waiting message of all tenants became due"),
         .init(
             "doorstep_quota_used_ratio", .gauge, labels: ["tenant", "kind", "unit"],
             "Used share of a tenant's quota; the 200 fullest quotas"),

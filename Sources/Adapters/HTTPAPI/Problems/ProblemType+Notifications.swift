@@ -4,8 +4,8 @@ extension ProblemType {
     /// Notifications and channels.
     static let notifications = [
         notBusinessSpecific, launchTooLongAgo, payloadTooLarge, invalidNotification, idempotencyKeyReused,
-        wrongAudience, unknownNotification, unknownDelivery, unknownChannel, notificationsNotConfigured,
-        apnsRefused, apnsNotReached, apnsUnanswered,
+        wrongAudience, unknownNotification, notificationFinished, unknownDelivery, unknownChannel,
+        notificationsNotConfigured, apnsRefused, apnsNotReached, apnsUnanswered,
     ]
 
     static let notBusinessSpecific = ProblemType(
@@ -61,6 +61,11 @@ extension ProblemType {
         title: "The notification does not exist",
         cause: "The tenant has no notification with this ID.",
         remedy: "Correct the ID. Notifications are stored for 30 days, or for `--notification-retention`.")
+    static let notificationFinished = ProblemType(
+        "notification_finished", .conflict,
+        title: "Nothing is left to cancel",
+        cause: "All deliveries of the notification are finished.",
+        remedy: "None is needed. `GET /v1/notifications/{id}` shows the deliveries.")
     static let unknownDelivery = ProblemType(
         "unknown_delivery", .notFound,
         title: "The delivery does not exist",

@@ -13,7 +13,7 @@ import Tenancy
 struct DeliveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delivery",
-        abstract: "List deliveries to a tenant's instances, and retry failed ones.",
+        abstract: "List deliveries to a tenant's instances, retry failed ones, and cancel queued ones.",
         discussion: """
             A delivery is queued until it is sent. It is then delivered, refused (APNs rejected it), uncertain (an \
             attempt got no response from APNs) or expired. A skipped delivery is never sent; its reason explains \
@@ -21,7 +21,7 @@ struct DeliveryCommand: AsyncParsableCommand {
 
             Example: doorstep delivery list --state refused
             """,
-        subcommands: [List.self, Trace.self, Retry.self])
+        subcommands: [List.self, Trace.self, Retry.self, Cancel.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -100,6 +100,36 @@ struct DeliveryCommand: AsyncParsableCommand {
                         "id", "instance", "state", "reason", "target", "attempts", "expiresAt", "answers",
                     ]
                 ))
+        }
+    }
+
+    struct Cancel: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Cancel a notification: end its queued deliveries.",
+            discussion: """
+                Queued deliveries expire with the reason 'cancelled'. Deliveries that a server is sending at this \
+                moment may still arrive, but are not tried again. A retry does not send cancelled deliveries.
+
+                Example: doorstep delivery cancel NOTIFICATION-ID
+                """)
+
+        @OptionGroup var tenant: TenantOptions
+        @OptionGroup var output: OutputOptions
+        @Argument(help: "ID of the notification.") var id: String
+
+        func validate() throws {
+            guard UUID(text: id) != nil else { throw ValidationError("a notification's ID must be a UUID") }
+        }
+
+        func run() async throws {
+            let trace = try await tenant.withAPI { try await $0.cancelNotification(id.lowercased()) }
+            let counts = trace["counts"]?.objectValue ?? [:]
+            let (expired, sending) = (counts["expired"], counts["sending"])
+            output.print(
+                ["id": .string(id.lowercased()), "counts": .object(counts)],
+                line:
+                    "Cancelled notification \(id.lowercased()): \(expired?.numberValue?.int ?? 0) expired, \(sending?.numberValue?.int ?? 0) being sent"
+            )
         }
     }
 

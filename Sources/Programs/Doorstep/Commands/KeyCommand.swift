@@ -14,7 +14,7 @@ struct KeyCommand: AsyncParsableCommand {
         subcommands: [Create.self, List.self, Show.self, Update.self, Delete.self, Rotate.self])
 
     fileprivate static let columns = [
-        "id", "kind", "scopes", "locations", "hint", "status", "createdAt", "expiresAt", "revokedAt",
+        "id", "name", "kind", "scopes", "locations", "hint", "status", "createdAt", "expiresAt", "revokedAt",
         "lastUsedOn",
     ]
 
@@ -32,12 +32,13 @@ struct KeyCommand: AsyncParsableCommand {
                 these, and cannot register instances or manage. If a location is deleted, the key keeps its \
                 identifier.
 
-                Example: doorstep key create --kind secret --scope lookup --scope notify
+                Example: doorstep key create --kind secret --name 'Kiosk backend' --scope lookup --scope notify
                 """)
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Option(help: "Kind of the key.") var kind: KeyKind
+        @Option(help: "What the key is for. (default: no name)") var name: DisplayName?
         @Option(
             name: .customLong("scope"),
             help: """
@@ -81,6 +82,7 @@ struct KeyCommand: AsyncParsableCommand {
 
         private func asked(_ expiresAt: Date?) -> JSONObject {
             var asked: JSONObject = ["kind": .string(kind.rawValue)]
+            asked["name"] = name.map { .string($0.text) }
             if !scopes.isEmpty {
                 asked["scopes"] = .array(Scopes(scopes.map(Scopes.init)).list.map { .string($0.rawValue) })
             }
@@ -126,28 +128,30 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change when an active key expires.",
+            abstract: "Change an active key's name or expiry.",
             discussion: "Example: doorstep key update KEY-ID --expires-in-days 90")
 
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "Key ID.") var id: KeyID
+        @Option(help: "What the key is for. An empty text removes the name.") var name: NewName?
         @OptionGroup var expiry: ExpiryOptions
         @Flag(name: .customLong("no-expiry"), help: "Remove the expiry.") var neverExpires = false
 
         func validate() throws {
-            try requireChange(expiry.days != nil, neverExpires)
+            try requireChange(name != nil, expiry.days != nil, neverExpires)
             guard expiry.days == nil || !neverExpires else {
                 throw ValidationError("--expires-in-days and --no-expiry exclude each other")
             }
         }
 
         func run() async throws {
-            let expiresAt = expiry.date(from: Date())
-            let key = try await tenant.withAPI { api in
-                try await api.patch(
-                    "/v1/keys/\(id)", ["expiresAt": expiresAt.map { JSONValue($0) } ?? .null])
-            }
+            var patch: JSONObject = [:]
+            patch["name"] = name?.json
+            if let expiresAt = expiry.date(from: Date()) { patch["expiresAt"] = JSONValue(expiresAt) }
+            if neverExpires { patch["expiresAt"] = .null }
+            let change = patch
+            let key = try await tenant.withAPI { try await $0.patch("/v1/keys/\(id)", change) }
             output.print(key, line: "Updated key \(id)")
         }
     }

@@ -2,6 +2,7 @@ import Administration
 import ArgumentParser
 import Foundation
 import IPAddresses
+import Invocation
 import JSON
 import Notifications
 import OutboundHTTP
@@ -30,7 +31,7 @@ struct WebhookCommand: AsyncParsableCommand {
         ])
 
     fileprivate static let columns = [
-        "id", "url", "events", "enabled", "createdAt", "failingSince", "disabledAt", "disabledReason",
+        "id", "name", "url", "events", "enabled", "createdAt", "failingSince", "disabledAt", "disabledReason",
         "waiting",
     ]
 
@@ -42,6 +43,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "https URL; http only for this machine.") var url: WebhookURL
+        @Option(help: "What the webhook is for. (default: no name)") var name: DisplayName?
         @Option(
             name: .customLong("event"),
             help: "Event to send; can be repeated. (default: delivery.finished)")
@@ -50,8 +52,11 @@ struct WebhookCommand: AsyncParsableCommand {
 
         func run() async throws {
             let events = events.isEmpty ? WebhookEvent.usual : Set(events)
-            let created = try await tenant.withWebhookAPI(allowing: allowed) { api in
-                try await api.post("/v1/webhooks", ["url": .string(url.text), "events": events.json])
+            var asked: JSONObject = ["url": .string(url.text), "events": events.json]
+            asked["name"] = name.map { .string($0.text) }
+            let webhook = asked
+            let created = try await tenant.withWebhookAPI(allowing: allowed) {
+                try await $0.post("/v1/webhooks", webhook)
             }
             output.print(
                 created,
@@ -108,6 +113,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var webhook: WebhookArgument
+        @Option(help: "What the webhook is for. An empty text removes the name.") var name: NewName?
         @Option(help: "https URL; http only for this machine.") var url: WebhookURL?
         @Option(
             name: .customLong("event"),
@@ -116,13 +122,17 @@ struct WebhookCommand: AsyncParsableCommand {
         @Flag(help: "Switch the webhook on or off.") var state: Switch?
         @Option(Settings.outboundAllow) var allowed: [[AddressRange]] = []
 
-        func validate() throws { try requireChange(url != nil, !events.isEmpty, state != nil) }
+        func validate() throws { try requireChange(name != nil, url != nil, !events.isEmpty, state != nil) }
 
         func run() async throws {
-            let change = WebhookChange(
-                url: url, events: events.isEmpty ? nil : Set(events), isEnabled: state.map { $0 == .enable })
+            var patch: JSONObject = [:]
+            patch["name"] = name?.json
+            patch["url"] = url.map { .string($0.text) }
+            if !events.isEmpty { patch["events"] = Set(events).json }
+            patch["enabled"] = state.map { .bool($0 == .enable) }
+            let change = patch
             let registered = try await tenant.withWebhookAPI(allowing: allowed) {
-                try await $0.patch(webhook.path, change.json)
+                try await $0.patch(webhook.path, change)
             }
             output.print(registered, line: "Updated webhook \(webhook.id)")
         }
@@ -394,17 +404,6 @@ extension PostgresWebhookRegistry {
 
 extension Set<WebhookEvent> {
     fileprivate var json: JSONValue { .array(names.map(JSONValue.string)) }
-}
-
-extension WebhookChange {
-    /// The options as a merge patch.
-    fileprivate var json: JSONObject {
-        var json: JSONObject = [:]
-        json["url"] = url.map { .string($0.text) }
-        json["events"] = events?.json
-        json["enabled"] = isEnabled.map(JSONValue.bool)
-        return json
-    }
 }
 
 extension JSONObject {

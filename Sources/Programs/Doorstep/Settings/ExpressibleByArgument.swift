@@ -23,6 +23,27 @@ extension TenantSlug: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }
 
+extension DisplayName: ExpressibleByArgument {
+    public init?(argument: String) { try? self.init(argument) }
+}
+
+/// A name to set. An empty text removes the name.
+struct NewName: Sendable, ExpressibleByArgument {
+    let name: DisplayName?
+
+    init?(argument: String) {
+        guard !argument.isEmpty else {
+            name = nil
+            return
+        }
+        guard let name = DisplayName(argument: argument) else { return nil }
+        self.name = name
+    }
+
+    /// As a member of a merge patch.
+    var json: JSONValue { name.map { .string($0.text) } ?? .null }
+}
+
 extension WebOrigin: ExpressibleByArgument {
     public init?(argument: String) { try? self.init(argument) }
 }

@@ -237,8 +237,8 @@ enum Settings {
     static let clientLimit = limit(
         "client-limit", "DOORSTEP_CLIENT_LIMIT", \.client,
         """
-        For requests with publishable keys, requests with invalid keys, and endpoints that need no key: requests per \
-        second and burst of one client address
+        Requests per second and burst of one client address, for requests with a publishable key, with an invalid \
+        key, or to endpoints that need no key
         """
     )
     static let newInstanceLimit = limit(

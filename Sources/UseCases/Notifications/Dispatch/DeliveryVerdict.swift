@@ -121,6 +121,9 @@ public struct DeliveryVerdict: Sendable, Hashable {
     /// The token was sealed with a secret that this server does not have.
     public static let tokenUnreadable = "token_unreadable"
 
+    /// The notification was cancelled before the delivery was sent.
+    public static let cancelled = "cancelled"
+
     /// A server leased the delivery and never reported a result.
     static let serverLost = "server_lost"
 

@@ -76,6 +76,16 @@ public struct NotificationIntake: Sendable {
         return isVisible ? trace : nil
     }
 
+    /// Cancels a notification.
+    /// - Parameter locations: Only notifications that keys restricted to locations sent to one of these; nil for any.
+    /// - Throws: `StoreUnavailable`.
+    public func cancel(
+        _ id: NotificationID, of tenant: TenantID, within locations: Set<LocationIdentifier>? = nil
+    ) async throws -> Cancellation {
+        guard try await trace(id, of: tenant, within: locations, limit: 1) != nil else { return .unknown }
+        return try await store.cancel(id, of: tenant)
+    }
+
     private func outcome(of addition: Addition) -> Outcome {
         switch addition {
         case .added(let trace):

@@ -21,9 +21,24 @@ public protocol NotificationStore: Sendable {
     /// The result that was stored with a key within 24 hours; nil if there is none.
     func addition(with key: IdempotencyKey, of tenant: TenantID) async throws -> Addition?
 
+    /// Cancels a notification: ends its queued deliveries, and takes no further part of its audience. A delivery that a server is
+    /// sending now is not tried again. If this returns, no delivery is sent that was not being sent at that moment.
+    ///
+    /// A repetition continues a cancellation that was interrupted.
+    /// - Throws: `StoreUnavailable`.
+    func cancel(_ id: NotificationID, of tenant: TenantID) async throws -> Cancellation
+
     /// A notification with its deliveries behind the one named, in the order of their IDs; nil when the tenant has none of
     /// this ID.
     func trace(
         _ id: NotificationID, of tenant: TenantID, after last: DeliveryID?, limit: Int
     ) async throws -> NotificationTrace?
+}
+
+/// The result of a request to cancel a notification.
+public enum Cancellation: Sendable, Hashable {
+    case cancelled
+    /// Nothing was left to cancel.
+    case finished
+    case unknown
 }

@@ -18,6 +18,7 @@ extension NotificationTrace {
     public var json: JSONObject {
         var object = json(of: DeliveryState.allCases, deliveries: \.json)
         object["audience"] = .object(notification.audience.json)
+        object["cancelledAt"] = notification.cancelledJSON
         object["next"] =
             hasMore ? deliveries.last.map { .string($0.id.description) } ?? .null : .null
         return object
@@ -47,7 +48,12 @@ extension RecordedNotification {
         object["payload"] = nil
         object["location"] = location.map { .string($0.text) } ?? .null
         object["audience"] = .object(audience.json)
+        object["cancelledAt"] = cancelledJSON
         return object
+    }
+
+    fileprivate var cancelledJSON: JSONValue {
+        cancelledAt.map { .string($0.rfc3339WithMilliseconds) } ?? .null
     }
 
     fileprivate var json: JSONObject {

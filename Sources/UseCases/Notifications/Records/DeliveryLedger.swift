@@ -56,7 +56,8 @@ public struct OtherDeliveries: Error, Sendable, Hashable {
 /// All that is known of a notification, or of one delivery, by the ID of either.
 public struct NotificationTracer: Sendable {
     private let ledger: any DeliveryLedger
-    private let store: any NotificationStore
+    /// Also cancels notifications.
+    public let store: any NotificationStore
 
     public init(_ ledger: any DeliveryLedger, _ store: any NotificationStore) {
         self.ledger = ledger

@@ -55,9 +55,10 @@ extension DeliveryState {
 }
 
 extension RecordedDelivery {
-    /// Whether a retry can help: the delivery is a dead letter, and its token is not dead.
+    /// Whether a retry can help: the delivery is a dead letter, its token is not dead, and its notification was not cancelled.
     public var isRetriable: Bool {
         DeliveryState.retriable.contains(state)
             && reason.map(DeliveryVerdict.deadTokenReasons.contains) != true
+            && reason != DeliveryVerdict.cancelled
     }
 }

@@ -23,6 +23,8 @@ public struct RecordedNotification: Sendable, Hashable {
     /// JSON in UTF-8, as APNs takes it.
     public let payload: [UInt8]
     public let warnings: [Warning]
+    /// When it was cancelled; nil if it was not.
+    public let cancelledAt: Date?
 
     /// Something that its sender may not expect.
     public struct Warning: Sendable, Hashable {
@@ -38,7 +40,8 @@ public struct RecordedNotification: Sendable, Hashable {
     public init(
         id: NotificationID, createdAt: Date, url: String, experienceURL: String,
         experienceKind: ExperienceKind, clip: BundleID, location: LocationIdentifier?,
-        audience: AudienceRequest, headers: NotificationHeaders, payload: [UInt8], warnings: [Warning]
+        audience: AudienceRequest, headers: NotificationHeaders, payload: [UInt8], warnings: [Warning],
+        cancelledAt: Date? = nil
     ) {
         self.id = id
         self.createdAt = createdAt
@@ -51,6 +54,7 @@ public struct RecordedNotification: Sendable, Hashable {
         self.headers = headers
         self.payload = payload
         self.warnings = warnings
+        self.cancelledAt = cancelledAt
     }
 
     /// One that is made now.

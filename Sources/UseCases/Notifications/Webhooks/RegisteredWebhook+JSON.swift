@@ -4,7 +4,8 @@ public import JSON
 extension RegisteredWebhook {
     public var json: JSONObject {
         [
-            "id": .string(id.description), "url": .string(url.text),
+            "id": .string(id.description), "name": name.map { .string($0.text) } ?? .null,
+            "url": .string(url.text),
             "events": .array(events.names.map(JSONValue.string)), "enabled": .bool(switchOff == nil),
             "createdAt": JSONValue(createdAt), "failingSince": failingSince.map { JSONValue($0) } ?? .null,
             "disabledAt": (switchOff?.at).map { JSONValue($0) } ?? .null,

@@ -1,8 +1,11 @@
 public import Foundation
+public import Invocation
 
 /// A webhook as those see it who manage it: all but its secret.
 public struct RegisteredWebhook: Sendable, Hashable {
     public let id: WebhookID
+    /// What the webhook is for; nil if nobody named it.
+    public let name: DisplayName?
     public let url: WebhookURL
     /// One at least.
     public let events: Set<WebhookEvent>
@@ -31,10 +34,12 @@ public struct RegisteredWebhook: Sendable, Hashable {
     }
 
     public init(
-        id: WebhookID, url: WebhookURL, events: Set<WebhookEvent>, createdAt: Date, failingSince: Date?,
-        switchOff: SwitchOff?, waitingCount: Int, previousSecretEndsAt: Date? = nil
+        id: WebhookID, name: DisplayName? = nil, url: WebhookURL, events: Set<WebhookEvent>,
+        createdAt: Date, failingSince: Date?, switchOff: SwitchOff?, waitingCount: Int,
+        previousSecretEndsAt: Date? = nil
     ) {
         self.id = id
+        self.name = name
         self.url = url
         self.events = events
         self.createdAt = createdAt

@@ -1,4 +1,5 @@
 public import Foundation
+public import Invocation
 public import JSON
 public import Tenancy
 
@@ -15,7 +16,8 @@ public protocol WebhookRegistry: EventLog {
 
     /// - Throws: ``WebhookRefusal/tooManyWebhooks``, ``WebhookRefusal/addressNotPublic``, ``WebhookRefusal/portNotAllowed``.
     func create(
-        _ webhook: Webhook, events: Set<WebhookEvent>, of tenant: TenantID, by actor: String
+        _ webhook: Webhook, named name: DisplayName?, events: Set<WebhookEvent>, of tenant: TenantID,
+        by actor: String
     ) async throws -> RegisteredWebhook
 
     /// A webhook that is enabled again, or gets another URL, counts as one that never failed; given-up messages are sent on
