@@ -28,8 +28,9 @@ struct APIResponse {
     /// is true only for bodies without secrets. Responses with API keys, webhook secrets, tokens, challenges or receipts never set
     /// it.
     var isCompressible = false
-    /// Whether another client may get the body in another coding, and whether this body is compressed.
+    /// Whether another client may get the body in another coding.
     private var variesByCoding = false
+    /// Whether this body is compressed.
     private var isCompressed = false
 
     enum Body {

@@ -10,7 +10,7 @@ package struct ServerResponse: Sendable {
     /// Writes more fields after `fields`. This costs less than to build an `HTTPFields`.
     package var writeFields: (@Sendable (inout FieldWriter) -> Void)?
     package var body: Body
-    /// How long the server waits before it sends a response of an event loop.
+    /// How long the server waits before it sends the response, if the response was made on an event loop.
     package var delay: Delay?
     /// How long the client may take to read a streamed body, after which the response is cut; nil for no limit.
     package var timeLimit: Duration?

@@ -144,8 +144,8 @@ extension ImportedResource {
         """
     }
 
-    /// Creates `pg_temp.cleared` with one row: the fields that a staged row clears if its own `cleared` is NULL, as in all rows from a
-    /// CSV file.
+    /// Creates `pg_temp.cleared`. Its one row lists the fields to clear for staged rows whose column `cleared` is NULL. All rows from
+    /// CSV files are such rows.
     static func clearedTable(_ cleared: ClearedFields) -> [Query] {
         [
             """
@@ -189,7 +189,7 @@ extension ImportedResource {
     /// Changes existing items by their staged rows.
     ///
     /// MERGE instead of UPDATE: if another transaction has just changed an item, MERGE uses the item's new state. The INSERT never
-    /// runs, but because of it the staged rows are the outer side of the join.
+    /// runs. It only makes PostgreSQL use the staged rows as the outer side of the join.
     static func change(of tenant: TenantID) -> Query {
         """
         MERGE INTO doorstep.\(identifier: relation) t USING \(unsafeSQL: stagedRows) s
@@ -251,16 +251,16 @@ extension ImportedResource {
         """
     }
 
-    /// A condition on staged rows. Write `NOT` before it for the opposite: the planner does not treat `NOT (NOT EXISTS …)` as a
-    /// join, and would search for each row of the table.
+    /// A condition on staged rows. For the opposite, write `NOT` before this condition. Do not define the opposite and negate it: the
+    /// planner makes no join of `NOT (NOT EXISTS …)`, and would search for each row of the table.
     static var isStaged: String {
         "EXISTS (SELECT FROM pg_temp.staged s WHERE (\(keyList("s."))) = (\(keyList("t."))))"
     }
 }
 
 extension Query.StringInterpolation {
-    /// The staged rows `s` with their existing rows `t`. If no condition on `t` is strict, the staged rows stay the outer side of
-    /// the join, with any statistics of the planner.
+    /// The staged rows `s` with their existing rows `t`. Use no condition on `t` that is false for NULL. Then the staged rows stay the
+    /// outer side of the join, whatever the planner's statistics are.
     mutating func appendInterpolation<Item: ImportedResource>(
         compared _: Item.Type, of tenant: TenantID, join: String = "LEFT"
     ) {

@@ -3,7 +3,7 @@ public import PostgreSQL
 /// The migrations of `sql/migrations`, which are part of the binary.
 public enum Schema {
     /// All migrations in order.
-    /// From 16 on: if older programs still work with a migration, `compatibleFrom` is the oldest schema version of these programs.
+    /// Migrations from 16 on may have a `compatibleFrom`: the oldest schema version whose programs still work after the migration.
     /// A migration that only adds something can break them, too: see "A field of locations" in `Sources/README.md`.
     /// 15 has no `compatibleFrom`, because older programs cannot read the webhook event that it adds.
     ///

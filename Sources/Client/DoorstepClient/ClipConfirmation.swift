@@ -43,7 +43,7 @@ public enum LocationAccess: String, Sendable, Codable {
 
 /// The server's response to a confirmation.
 public struct ClipConfirmation: Sendable, Hashable, Codable {
-    /// The outcome, as `confirmAcquired(in:)` would give it. Each of them is a result, for which nothing is thrown.
+    /// The outcome, as `confirmAcquired(in:)` would give it. No outcome is thrown as an error.
     public enum Outcome: String, Sendable, Codable, CaseIterable {
         /// At the location.
         case inRegion

@@ -14,7 +14,7 @@ public protocol CollectionResource: WritableResource {
     /// Sentences for people who write CSV files, besides the columns of the fields.
     static var fileNotes: String { get }
 
-    /// The texts by column that not all items have. In CSV, these columns follow the columns of the fields.
+    /// The item's texts in columns that not every item has, by column. In CSV, these columns follow the columns of the fields.
     var furtherFields: JSONObject { get }
 }
 

@@ -33,7 +33,7 @@ public struct Field<Item>: Sendable {
     public let isNullable: Bool
     /// The name of another field, which is cleared when this one is set.
     public let alternative: String?
-    /// The kind of item whose key is the value, as ``CollectionResource/typeName``.
+    /// If the value is the key of another item: the ``CollectionResource/typeName`` of that item's kind.
     public let references: String?
     let value: @Sendable (Item) -> FieldValue?
     /// The value in JSON if it differs from the stored one.

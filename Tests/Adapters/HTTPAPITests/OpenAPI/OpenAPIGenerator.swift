@@ -81,8 +81,8 @@ struct OpenAPIGenerator {
         }
     }
 
-    /// Adds to a schema with the member `fields` the properties that follow from fields of a resource, or the values of an enumeration,
-    /// and to a schema with the member `extends` the members of the schema that it names.
+    /// Completes a schema. The member `fields` is replaced by the properties of a resource, or by the values of an enumeration. The
+    /// member `extends` is replaced by the members of the schema that it names.
     private func completed(_ schema: JSONValue) throws -> JSONValue {
         if let array = schema.arrayValue { return .array(try array.map(completed)) }
         guard var object = schema.objectValue else { return schema }
