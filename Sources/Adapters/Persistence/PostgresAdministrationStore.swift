@@ -1,5 +1,6 @@
 public import Administration
 import Foundation
+public import Invocation
 import JSON
 public import PostgreSQL
 public import RateLimiting

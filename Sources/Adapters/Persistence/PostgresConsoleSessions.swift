@@ -1,6 +1,7 @@
 public import Administration
 import Crypto
 public import Foundation
+public import Invocation
 public import PostgreSQL
 import Tenancy
 

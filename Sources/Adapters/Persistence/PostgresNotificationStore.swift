@@ -214,7 +214,8 @@ extension TenantTransaction {
         ).first.map { try $0.decode(at: 0, as: Bool.self) }
         guard let isCancelled else { return .unknown }
         guard !isCancelled else { return .cancelled }
-        guard try await hasCursor || hasUnfinishedDeliveries(of: id, createdAt) else { return .finished }
+        let isUnfinished = hasCursor ? true : try await hasUnfinishedDeliveries(of: id, createdAt)
+        guard isUnfinished else { return .finished }
         try await execute(
             """
             UPDATE doorstep.notifications SET cancelled_at = now()

@@ -1,4 +1,5 @@
 import Administration
+import Invocation
 import PostgreSQL
 import Tenancy
 

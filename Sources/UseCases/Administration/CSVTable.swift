@@ -1,3 +1,5 @@
+import Invocation
+
 /// A CSV file whose first record names the columns, read row by row.
 ///
 /// Columns are found by name and may have any order. A row with more or fewer fields than the header is refused. Additions of

@@ -1,5 +1,6 @@
 import AppAttest
 import AppSiteAssociation
+import Invocation
 public import JSON
 public import Tenancy
 

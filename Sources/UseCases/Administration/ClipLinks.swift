@@ -1,4 +1,5 @@
 import Foundation
+public import Invocation
 
 /// The links of a clip's app in pages and banners: its App Store page and the site's name.
 public struct ClipLinks: Sendable, Hashable {

@@ -1,3 +1,4 @@
+public import Invocation
 public import Tenancy
 
 /// The identity and rights of a person at the operators' console.

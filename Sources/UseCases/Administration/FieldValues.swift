@@ -1,5 +1,6 @@
 public import Cards
 public import Foundation
+import Invocation
 public import JSON
 
 /// The values from which an item is made: a JSON object, a row of CSV or a row of the database.

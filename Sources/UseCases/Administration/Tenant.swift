@@ -1,4 +1,5 @@
 public import Foundation
+public import Invocation
 public import RateLimiting
 public import Tenancy
 

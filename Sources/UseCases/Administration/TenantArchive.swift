@@ -1,4 +1,5 @@
 public import AppSiteAssociation
+public import Invocation
 import JSON
 public import Lookups
 public import RateLimiting

@@ -29,30 +29,28 @@ struct UnusedAddress {
     init(isListening: Bool) throws {
         let type = CInt(SOCK_STREAM.rawValue)
         let server = socket(AF_INET, type, 0)
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        name.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &name) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(server, $0, length) == 0 && getsockname(server, $0, &length) == 0
-            }
+        // The bytes of a `sockaddr_in`. Its members belong to another module in each build, because NIO imports it, too.
+        var name = [UInt8](repeating: 0, count: 16)
+        var length = socklen_t(name.count)
+        let isBound = try SocketAddress(ipAddress: "127.0.0.1", port: 0).withSockAddr {
+            bind(server, $0, socklen_t($1)) == 0
         }
-        guard isBound else { throw Failure() }
+        let isNamed = name.withUnsafeMutableBytes {
+            getsockname(server, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length) == 0
+        }
+        guard isBound, isNamed else { throw Failure() }
+        address = try SocketAddress(ipAddress: "127.0.0.1", port: Int(name[2]) << 8 | Int(name[3]))
         var sockets = [server]
         if isListening {
             guard listen(server, 0) == 0 else { throw Failure() }
             // The queue has room for one connection. The second one waits for ever.
             for _ in 0..<4 {
                 let client = socket(AF_INET, type | CInt(SOCK_NONBLOCK.rawValue), 0)
-                withUnsafePointer(to: &name) {
-                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = connect(client, $0, length) }
-                }
+                address.withSockAddr { _ = connect(client, $0, socklen_t($1)) }
                 sockets.append(client)
             }
         }
         self.sockets = sockets
-        address = SocketAddress(name)
     }
 
     func close() {

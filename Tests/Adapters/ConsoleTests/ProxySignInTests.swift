@@ -4,6 +4,7 @@ import HTTPServer
 import HTTPTestClient
 import HTTPTypes
 import IPAddresses
+import Invocation
 import NIOCore
 import Persistence
 import PostgreSQL

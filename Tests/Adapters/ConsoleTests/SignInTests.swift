@@ -3,6 +3,7 @@ import Foundation
 import HTTPTestClient
 import HTTPTypes
 import IPAddresses
+import Invocation
 import Persistence
 import PostgreSQL
 import Testing

@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import Invocation
 import JSON
 import NIOCore
 import Notifications

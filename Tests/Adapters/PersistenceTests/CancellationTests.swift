@@ -1,5 +1,6 @@
 import APNsPayload
 import Administration
+import Encodings
 import Foundation
 import Notifications
 import PostgreSQL

@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import Invocation
 import JSON
 import Notifications
 import Persistence
@@ -312,7 +313,7 @@ import Testing
             let hook = try Webhook(
                 url: WebhookURL("https://hooks.example.com"), secret: WebhookSecret.generate())
             let webhook = try await PostgresWebhookRegistry(stores.adminPool, keys: keys).create(
-                hook, events: WebhookEvent.usual, of: tenant, by: "operator:test")
+                hook, named: nil, events: WebhookEvent.usual, of: tenant, by: "operator:test")
             let reference = WebhookReference(webhook.id, of: tenant)
             let registry = PostgresWebhookRegistry(stores.adminPool, keys: keys, isReadOnly: true)
             #expect(try await registry.webhook(reference) == webhook)
@@ -321,7 +322,7 @@ import Testing
                 try await registry.add(message, to: reference, by: "console:ada")
             }
             await #expect(throws: ReadOnlyAccess.self) {
-                try await registry.create(hook, events: WebhookEvent.usual, of: tenant, by: "console:ada")
+                try await registry.create(hook, named: nil, events: WebhookEvent.usual, of: tenant, by: "console:ada")
             }
             await #expect(throws: ReadOnlyAccess.self) {
                 try await registry.change(reference, WebhookChange(isEnabled: false), by: "console:ada")
@@ -387,7 +388,7 @@ import Testing
             let webhook = try await registry.create(
                 Webhook(
                     url: WebhookURL("https://hooks.example.com"), secret: WebhookSecret.generate()),
-                events: WebhookEvent.usual, of: tenant, by: "operator:test")
+                named: nil, events: WebhookEvent.usual, of: tenant, by: "operator:test")
             // The console's login has the roles that read the schema, and the role of the router.
             func status() async throws -> InstallationStatus {
                 try await stores.database.withSuperuser { try await PostgresInstallation($0).status() }

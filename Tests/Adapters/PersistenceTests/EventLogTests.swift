@@ -136,7 +136,7 @@ import Testing
             let start = try await fixture.begin()
             let webhook = try await fixture.log.create(
                 Webhook(url: try WebhookURL("https://example.com"), secret: .generate()),
-                events: [.keyRevoked], of: fixture.tenant, by: "x")
+                named: nil, events: [.keyRevoked], of: fixture.tenant, by: "x")
             let reference = WebhookReference(webhook.id, of: fixture.tenant)
             let test = WebhookMessage(WebhookEvent.test, [:], at: Date())
             try await fixture.log.add(test, to: reference, by: "x")

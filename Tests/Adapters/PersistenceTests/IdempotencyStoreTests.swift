@@ -211,7 +211,7 @@ import Testing
                 for claim in [expired, try await fixture.claim("b")] {
                     try? await IdempotencyClaim.$current.withValue(claim) {
                         _ = try await registry.create(
-                            webhook, events: [.keyRevoked], of: fixture.tenant, by: "key:1")
+                            webhook, named: nil, events: [.keyRevoked], of: fixture.tenant, by: "key:1")
                     }
                 }
                 let webhooks = try await registry.webhooks(of: fixture.tenant, after: nil, limit: 9)

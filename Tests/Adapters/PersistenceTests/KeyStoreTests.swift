@@ -1,5 +1,7 @@
 import Administration
 import Foundation
+import Invocation
+import JSON
 import Lookups
 import PostgreSQL
 import Tenancy

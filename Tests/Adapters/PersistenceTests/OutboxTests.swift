@@ -120,7 +120,7 @@ import Testing
             let webhook = Webhook(
                 url: try WebhookURL("https://example.com/hooks"), secret: WebhookSecret.generate())
             _ = try await registry.create(
-                webhook, events: [.deliveryFinished], of: tenant, by: "operator:alice")
+                webhook, named: nil, events: [.deliveryFinished], of: tenant, by: "operator:alice")
             _ = try await restaurants.stores.administration.deleteClip(
                 BundleID(Restaurants.clip), of: tenant, cascade: true)
 
@@ -152,7 +152,7 @@ import Testing
             let registry = PostgresWebhookRegistry(restaurants.stores.adminPool, keys: Restaurants.keys)
             let webhook = try await registry.create(
                 Webhook(url: try WebhookURL("https://example.com/hooks"), secret: WebhookSecret.generate()),
-                events: [.deliveryFinished], of: tenant, by: "operator:alice")
+                named: nil, events: [.deliveryFinished], of: tenant, by: "operator:alice")
             try await restaurants.register(Restaurants.Instance())
             for number in sent {
                 _ = try await TraceContext.$current.withValue(trace(number)) { try await restaurants.send() }

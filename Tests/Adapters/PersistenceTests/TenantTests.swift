@@ -1,5 +1,6 @@
 import Administration
 import Foundation
+import Invocation
 import Lookups
 import Persistence
 import PostgreSQL

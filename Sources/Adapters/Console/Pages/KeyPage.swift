@@ -4,6 +4,7 @@ import Foundation
 import HTML
 import HTTPSyntax
 import HTTPTypes
+import Invocation
 import Persistence
 import Tenancy
 

@@ -1,6 +1,7 @@
 import Administration
 import Foundation
 import HTML
+import Invocation
 import Platform
 import Tenancy
 

@@ -2,6 +2,7 @@ import Administration
 import HTML
 import HTTPSyntax
 import HTTPTypes
+import Invocation
 
 /// The page that turns a link into a session.
 enum LoginPage {

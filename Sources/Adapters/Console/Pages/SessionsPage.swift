@@ -2,6 +2,7 @@ import Administration
 import Foundation
 import HTML
 import HTTPSyntax
+import Invocation
 import Persistence
 
 /// The console's sessions and events.

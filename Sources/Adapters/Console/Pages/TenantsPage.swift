@@ -1,5 +1,6 @@
 import Administration
 import HTML
+import Invocation
 import RateLimiting
 import Tenancy
 

@@ -3,6 +3,7 @@ import Encodings
 import Foundation
 import HTML
 import HTTPSyntax
+import Invocation
 import JSON
 import Notifications
 import Tenancy

@@ -3,6 +3,7 @@ import Foundation
 import HTML
 import HTTPSyntax
 import HTTPTypes
+import Invocation
 import Notifications
 import Tenancy
 

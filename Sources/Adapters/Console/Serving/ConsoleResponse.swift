@@ -3,6 +3,7 @@ import Foundation
 import HTML
 import HTTPServer
 import HTTPTypes
+import Invocation
 import Tenancy
 
 /// The response of an endpoint.

@@ -2,6 +2,7 @@ import Administration
 import Foundation
 import HTTPTypes
 import IPAddresses
+import Invocation
 import Synchronization
 public import Tenancy
 

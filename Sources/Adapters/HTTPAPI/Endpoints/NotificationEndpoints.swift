@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSyntax
 import HTTPTypes
 import Invocation
 import JSON

@@ -2,6 +2,7 @@ import Administration
 import Encodings
 import Foundation
 import HTTPTypes
+import Invocation
 import JSON
 import Notifications
 import Tenancy

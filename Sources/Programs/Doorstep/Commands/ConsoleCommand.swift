@@ -2,6 +2,7 @@ import Administration
 import ArgumentParser
 import Console
 import Foundation
+import Invocation
 import JSON
 import LogLines
 import Logging

@@ -1,5 +1,6 @@
 import Administration
 import ArgumentParser
+import Invocation
 import JSON
 import Notifications
 import Persistence

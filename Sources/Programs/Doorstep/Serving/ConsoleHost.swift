@@ -6,6 +6,7 @@ import DNSClient
 import DomainProof
 import Foundation
 import HTTPAPI
+import Invocation
 import LandingPages
 import Logging
 import Lookups

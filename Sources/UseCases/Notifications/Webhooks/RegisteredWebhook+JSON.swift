@@ -1,4 +1,5 @@
 import Foundation
+import Invocation
 public import JSON
 
 extension RegisteredWebhook {
