@@ -35,6 +35,8 @@
 -- 9cb9aff2e9d1573de179118dc10c1ffe4b0b6631b8f2fe013dc0c69a03078b2f  sql/migrations/0034_more_quotas.sql
 -- 26abee9af174e8f345ec47a8fd16b6bb4a3e91a9b3e11369671edbd1a1c8bf9f  sql/migrations/0035_launch_days.sql
 -- 15d8b56104e4eca2b5a67001d7df127238b63e9f3a47f622afc3a92e9a764edb  sql/migrations/0036_refused_requests.sql
+-- 94f49dad2cb022b2e06062bd4e0349db0175750c8380b78e67a42d25907be5c7  sql/migrations/0037_names.sql
+-- 0af7f422afa6ff4d6db183b577dba3ccbc05523ae8ec995055793ded264ccc8f  sql/migrations/0038_cancelled_notifications.sql
 
 --
 -- PostgreSQL database dump
@@ -941,11 +943,14 @@ CREATE TABLE doorstep.api_keys (
     scopes text[] NOT NULL COLLATE pg_catalog."C",
     successor_id uuid,
     locations text[] COLLATE pg_catalog."C",
+    name text,
     CONSTRAINT api_keys_digest_length CHECK ((octet_length(digest) = 32)),
     CONSTRAINT api_keys_hint_length CHECK ((char_length(hint) <= 12)),
     CONSTRAINT api_keys_kind CHECK ((kind = ANY (ARRAY['publishable'::text, 'secret'::text]))),
     CONSTRAINT api_keys_locations CHECK (((locations IS NULL) OR (((cardinality(locations) >= 1) AND (cardinality(locations) <= 100)) AND (array_position(locations, NULL::text) IS NULL) AND (''::text <> ALL (locations)) AND (kind = 'secret'::text) AND (NOT (scopes && ARRAY['manage'::text, 'manage_keys'::text]))))),
     CONSTRAINT api_keys_locations_characters CHECK ((array_to_string(locations, ''::text) !~ '[\u0001-\u001F\u007F-\u009F]'::text)),
+    CONSTRAINT api_keys_name_characters CHECK ((name !~ '[\u0001-\u001F\u007F-\u009F]'::text)),
+    CONSTRAINT api_keys_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 128))),
     CONSTRAINT api_keys_scopes CHECK (((cardinality(scopes) > 0) AND (scopes <@
 CASE kind
     WHEN 'publishable'::text THEN ARRAY['lookup'::text, 'confirm'::text, 'register'::text]
@@ -1790,6 +1795,7 @@ CREATE TABLE doorstep.notifications (
     experience_kind text DEFAULT 'advanced'::text NOT NULL COLLATE pg_catalog."C",
     skipped jsonb DEFAULT '{}'::jsonb NOT NULL,
     trace_context text DEFAULT NULLIF(current_setting('doorstep.trace_context'::text, true), ''::text) COLLATE pg_catalog."C",
+    cancelled_at timestamp with time zone,
     CONSTRAINT notifications_collapse_id_length CHECK (((octet_length(collapse_id) >= 1) AND (octet_length(collapse_id) <= 64))),
     CONSTRAINT notifications_experience_kind CHECK ((experience_kind = ANY (ARRAY['default'::text, 'advanced'::text, 'demo'::text]))),
     CONSTRAINT notifications_expiration_range CHECK ((expiration >= 0)),
@@ -2068,8 +2074,11 @@ CREATE TABLE doorstep.webhooks (
     disabled_reason text,
     previous_sealed_secret bytea,
     previous_secret_ends_at timestamp with time zone,
+    name text,
     CONSTRAINT webhooks_disabled_reason CHECK ((((disabled_at IS NULL) = (disabled_reason IS NULL)) AND ((char_length(disabled_reason) >= 1) AND (char_length(disabled_reason) <= 200)))),
     CONSTRAINT webhooks_events CHECK (((cardinality(events) > 0) AND (events <@ ARRAY['delivery.finished'::text, 'location.changed'::text, 'experience.changed'::text, 'domain.proved'::text, 'domain.contested'::text, 'domain.lapsed'::text, 'domain.withdrawn'::text, 'key.revoked'::text, 'confirmation.recorded'::text, 'webhook.disabled'::text, 'appstore.drift'::text]))),
+    CONSTRAINT webhooks_name_characters CHECK ((name !~ '[\u0001-\u001F\u007F-\u009F]'::text)),
+    CONSTRAINT webhooks_name_length CHECK (((char_length(name) >= 1) AND (char_length(name) <= 128))),
     CONSTRAINT webhooks_previous_sealed_secret_length CHECK (((octet_length(previous_sealed_secret) >= 33) AND (octet_length(previous_sealed_secret) <= 512))),
     CONSTRAINT webhooks_previous_secret_ends CHECK (((previous_sealed_secret IS NULL) OR (previous_secret_ends_at IS NOT NULL))),
     CONSTRAINT webhooks_sealed_secret_length CHECK (((octet_length(sealed_secret) >= 33) AND (octet_length(sealed_secret) <= 512))),
@@ -2752,7 +2761,7 @@ CREATE TRIGGER count_rows_insert AFTER INSERT ON doorstep.instances REFERENCING 
 -- Name: api_keys count_usage_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'CASE WHEN revoked_at IS NULL THEN octet_length(concat(kind, hint, scopes, locations)) ELSE 0 END', 'revoked_at IS NULL');
+CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'CASE WHEN revoked_at IS NULL THEN octet_length(concat(kind, hint, scopes, locations, name)) ELSE 0 END', 'revoked_at IS NULL');
 
 --
 -- Name: card_images count_usage_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -2800,7 +2809,7 @@ CREATE TRIGGER count_usage_delete AFTER DELETE ON doorstep.short_codes REFERENCI
 -- Name: api_keys count_usage_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.api_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'CASE WHEN revoked_at IS NULL THEN octet_length(concat(kind, hint, scopes, locations)) ELSE 0 END', 'revoked_at IS NULL');
+CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.api_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'CASE WHEN revoked_at IS NULL THEN octet_length(concat(kind, hint, scopes, locations, name)) ELSE 0 END', 'revoked_at IS NULL');
 
 --
 -- Name: card_images count_usage_insert; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -2848,7 +2857,7 @@ CREATE TRIGGER count_usage_insert AFTER INSERT ON doorstep.short_codes REFERENCI
 -- Name: api_keys count_usage_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
-CREATE TRIGGER count_usage_update AFTER UPDATE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'CASE WHEN revoked_at IS NULL THEN octet_length(concat(kind, hint, scopes, locations)) ELSE 0 END', 'revoked_at IS NULL');
+CREATE TRIGGER count_usage_update AFTER UPDATE ON doorstep.api_keys REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.count_usage('keys', 'CASE WHEN revoked_at IS NULL THEN octet_length(concat(kind, hint, scopes, locations, name)) ELSE 0 END', 'revoked_at IS NULL');
 
 --
 -- Name: card_images count_usage_update; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
@@ -4656,6 +4665,13 @@ GRANT SELECT(locations) ON TABLE doorstep.api_keys TO doorstep_manager;
 GRANT SELECT(locations) ON TABLE doorstep.api_keys TO doorstep_router;
 
 --
+-- Name: COLUMN api_keys.name; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT(name),UPDATE(name) ON TABLE doorstep.api_keys TO doorstep_manager;
+GRANT UPDATE(name) ON TABLE doorstep.api_keys TO doorstep_admin;
+
+--
 -- Name: TABLE app_store_budget; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -5934,6 +5950,12 @@ GRANT SELECT ON TABLE doorstep.notifications TO doorstep_manager;
 GRANT UPDATE(skipped) ON TABLE doorstep.notifications TO doorstep_app;
 
 --
+-- Name: COLUMN notifications.cancelled_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(cancelled_at) ON TABLE doorstep.notifications TO doorstep_app;
+
+--
 -- Name: TABLE push_tokens; Type: ACL; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -6387,6 +6409,13 @@ GRANT UPDATE(previous_sealed_secret) ON TABLE doorstep.webhooks TO doorstep_mana
 
 GRANT UPDATE(previous_secret_ends_at) ON TABLE doorstep.webhooks TO doorstep_admin;
 GRANT UPDATE(previous_secret_ends_at) ON TABLE doorstep.webhooks TO doorstep_manager;
+
+--
+-- Name: COLUMN webhooks.name; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(name) ON TABLE doorstep.webhooks TO doorstep_admin;
+GRANT UPDATE(name) ON TABLE doorstep.webhooks TO doorstep_manager;
 
 --
 -- PostgreSQL database dump complete

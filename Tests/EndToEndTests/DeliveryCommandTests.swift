@@ -113,9 +113,9 @@ import Testing
                 """)
             let cancelled = try await installation.binary.succeed(["delivery", "cancel", id] + tenant)
             #expect(cancelled.output == "Cancelled notification \(id): 1 expired, 0 being sent\n")
-            let unknown = try await installation.binary.run(
+            let missing = try await installation.binary.run(
                 ["delivery", "cancel", "018f3c2e-9c40-7a10-8000-3f1d5b7c9e21"] + tenant)
-            #expect(unknown.status == 1 && unknown.errors.contains("unknown_notification"))
+            #expect(missing.status == 1 && missing.errors.contains("unknown_notification"))
             #expect(try await installation.binary.run(["delivery", "cancel", "x"] + tenant).status == 64)
         }
     }

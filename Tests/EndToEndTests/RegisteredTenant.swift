@@ -7,6 +7,7 @@ import Cards
 import Crypto
 import Foundation
 import IPAddresses
+import Invocation
 import JSON
 import OutboundHTTP
 import Persistence

@@ -322,7 +322,8 @@ import Testing
                 try await registry.add(message, to: reference, by: "console:ada")
             }
             await #expect(throws: ReadOnlyAccess.self) {
-                try await registry.create(hook, named: nil, events: WebhookEvent.usual, of: tenant, by: "console:ada")
+                try await registry.create(
+                    hook, named: nil, events: WebhookEvent.usual, of: tenant, by: "console:ada")
             }
             await #expect(throws: ReadOnlyAccess.self) {
                 try await registry.change(reference, WebhookChange(isEnabled: false), by: "console:ada")

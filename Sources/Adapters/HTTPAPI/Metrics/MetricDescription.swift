@@ -155,7 +155,8 @@ extension MetricDescription {
             "Metrics that were not kept, because there were too many"),
         .init(
             "doorstep_notifications_total", .counter, labels: ["decision"],
-            "Instances to which notifications were addressed, by decision: queued, or the reason for no notification"),
+            "Instances to which notifications were addressed, by decision: queued, or the reason for no notification"
+        ),
         .init(
             "doorstep_queue_messages", .gauge, labels: ["queue"],
             "Messages that wait in the database, of all tenants; counted up to 100,000"),
