@@ -1,4 +1,5 @@
 import APNsPayload
+import Administration
 import Encodings
 import Foundation
 public import Notifications
@@ -14,14 +15,20 @@ public import Tenancy
 public struct PostgresNotificationStore: NotificationStore {
     private let pool: ConnectionPool
     private let partSize: AudiencePartSize
+    /// Whether a cancellation is refused with `ReadOnlyAccess`.
+    private let isReadOnly: Bool
 
     /// The pause after a part that cannot be stored, so that it does not block other audiences of the tenant.
     private static let pause = Duration.seconds(30)
     /// The pause of an audience that has no room: the database makes room once a day. [ours]
     private static let pauseAtQuota = Duration.seconds(900)
 
-    public init(_ pool: ConnectionPool, partSize: AudiencePartSize = AudiencePartSize()) {
+    /// - Parameter isReadOnly: Whether a cancellation is refused with `ReadOnlyAccess`.
+    public init(
+        _ pool: ConnectionPool, partSize: AudiencePartSize = AudiencePartSize(), isReadOnly: Bool = false
+    ) {
         self.pool = pool
+        self.isReadOnly = isReadOnly
         self.partSize = partSize
     }
 
@@ -152,6 +159,7 @@ public struct PostgresNotificationStore: NotificationStore {
     // MARK: Cancelling
 
     public func cancel(_ id: NotificationID, of tenant: TenantID) async throws -> Cancellation {
+        guard !isReadOnly else { throw ReadOnlyAccess() }
         guard let createdAt = id.uuid.time else { return .unknown }
         return try await reportingUnavailability {
             let outcome = try await pool.withTenantTransaction(tenant, as: .app) {

@@ -66,7 +66,6 @@ import Testing
             (["kind": "secret", "locations": "door", "scope.manage": "1"], "scopes"),
             (["kind": "secret", "days": "0"], "days"), (["kind": "secret", "days": "36501"], "days"),
             (["kind": "secret", "days": "soon"], "days"), (["kind": "secret", "name": "a\u{7}"], "name"),
-            (["kind": "secret", "name": "\u{200B}"], "name"),
         ] as [([String: String], String)])
     func invalidKeyFormIsRejectedWithReason(_ fields: [String: String], _ name: String) async throws {
         try await TestConsole.withConsole { console in
@@ -166,7 +165,7 @@ import Testing
             for page in [path, "/t/acme/keys"] {
                 #expect(try await console.get(page, cookie).text.contains("&lt;b&gt;Café&lt;/b&gt;"))
             }
-            for name in ["a\u{7}", "\u{200B}", String(repeating: "a", count: 129)] {
+            for name in ["a\u{7}b", String(repeating: "a", count: 129)] {
                 #expect(try await console.post("\(path)/name", ["name": name], cookie).status == .badRequest)
             }
             #expect(try await console.post("\(path)/name", ["name": ""], cookie).status == .seeOther)

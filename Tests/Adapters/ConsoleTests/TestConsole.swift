@@ -94,7 +94,8 @@ struct TestConsole {
                             return ConsoleStores(
                                 administration: store, confirmations: PostgresConfirmationHistory(pool),
                                 deliveries: ledger,
-                                traces: NotificationTracer(ledger, PostgresNotificationStore(appPool)),
+                                traces: NotificationTracer(
+                                    ledger, PostgresNotificationStore(appPool, isReadOnly: access.isReadOnly)),
                                 syncs: PostgresSyncOverview(pool), syncChecks: PostgresSyncChecks(pool),
                                 webhooks: PostgresWebhookRegistry(
                                     pool, keys: keys, isReadOnly: access.isReadOnly))

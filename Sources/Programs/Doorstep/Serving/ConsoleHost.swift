@@ -79,7 +79,8 @@ struct ConsoleHost {
                 return ConsoleStores(
                     administration: store, confirmations: PostgresConfirmationHistory(pool),
                     deliveries: ledger,
-                    traces: NotificationTracer(ledger, PostgresNotificationStore(pool)),
+                    traces: NotificationTracer(
+                        ledger, PostgresNotificationStore(pool, isReadOnly: access.isReadOnly)),
                     syncs: PostgresSyncOverview(pool), syncChecks: PostgresSyncChecks(pool),
                     webhooks: keys.map {
                         PostgresWebhookRegistry(
