@@ -104,7 +104,7 @@ import Testing
             #expect(dead.output == "0 queued again, 0 too late, 1 with a dead token\n")
 
             let finished = try await installation.binary.run(["delivery", "cancel", id] + tenant)
-            #expect(finished.status == 1 && finished.errors.contains("notification_finished"))
+            #expect(finished.status == 1 && finished.errors.contains("are finished"))
             try await Self.withDatabase(
                 installation,
                 """
@@ -115,7 +115,7 @@ import Testing
             #expect(cancelled.output == "Cancelled notification \(id): 1 expired, 0 being sent\n")
             let missing = try await installation.binary.run(
                 ["delivery", "cancel", "018f3c2e-9c40-7a10-8000-3f1d5b7c9e21"] + tenant)
-            #expect(missing.status == 1 && missing.errors.contains("unknown_notification"))
+            #expect(missing.status == 1 && missing.errors.contains("no notification has this ID"))
             #expect(try await installation.binary.run(["delivery", "cancel", "x"] + tenant).status == 64)
         }
     }
