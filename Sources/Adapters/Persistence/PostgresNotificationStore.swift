@@ -259,7 +259,7 @@ extension TenantTransaction {
             ORDER BY delivery_id LIMIT \(limit) FOR NO KEY UPDATE
             """
         ).map { try $0.decode(at: 0, as: UUID.self) }
-        if !queued.isEmpty { try await self.end(queued, from: (createdAt, createdAt)) }
+        if !queued.isEmpty { try await self.end(queued, of: [id.uuid], from: (createdAt, createdAt)) }
         return queued
     }
 

@@ -73,7 +73,8 @@ public struct PostgresOutbox: Outbox {
             let unsendable = rows.filter { notifications[$0.notification] == nil }
             if !unsendable.isEmpty {
                 try await transaction.end(
-                    unsendable.map(\.delivery), from: unsendable.map(\.createdAt).bounds)
+                    unsendable.map(\.delivery), of: Set(unsendable.map(\.notification)),
+                    from: unsendable.map(\.createdAt).bounds)
             }
             let receivers = try await transaction.receivers(of: rows)
             let keys = keys.of(tenant)
@@ -174,8 +175,12 @@ extension TenantTransaction {
     /// Finishes deliveries that must not be sent, because their notification was cancelled or their clip was deleted.
     ///
     /// A leased delivery of a cancelled notification loses the attempt that the lease has counted.
-    /// - Parameter times: The times of the first and the last notification.
-    func end(_ deliveries: [UUID], from times: (first: Date, last: Date)) async throws {
+    /// - Parameters:
+    ///   - notifications: The notifications of the deliveries.
+    ///   - times: The times of the first and the last notification.
+    func end(
+        _ deliveries: [UUID], of notifications: Set<UUID>, from times: (first: Date, last: Date)
+    ) async throws {
         let ended = try await execute(
             """
             UPDATE doorstep.deliveries d
@@ -187,8 +192,8 @@ extension TenantTransaction {
             FROM doorstep.notifications n
             WHERE d.tenant_id = \(tenant.uuid) AND d.delivery_id = ANY(\(deliveries))
                 AND d.created_at >= \(times.first) AND d.created_at <= \(times.last)
-                AND n.tenant_id = \(tenant.uuid) AND n.created_at = d.created_at
-                AND n.notification_id = d.notification_id
+                AND n.tenant_id = \(tenant.uuid) AND n.notification_id = ANY(\(Array(notifications)))
+                AND n.created_at = d.created_at AND n.notification_id = d.notification_id
                 AND n.created_at >= \(times.first) AND n.created_at <= \(times.last)
             RETURNING d.delivery_id, d.notification_id, d.instance_id, d.state, d.reason, d.attempt,
                 \(wanted: .deliveryFinished, of: tenant)
@@ -208,6 +213,7 @@ extension TenantTransaction {
     /// Ends deliveries that were sent without success and would be tried again, if their notification was cancelled meanwhile.
     fileprivate func endCancelled(_ completions: [Completion]) async throws {
         let times = completions.map(\.delivery.notification.createdAt).bounds
+        let notifications = Set(completions.map(\.delivery.notification.id.uuid))
         let cancelled = try await execute(
             """
             SELECT d.delivery_id
@@ -216,11 +222,11 @@ extension TenantTransaction {
                     AND n.notification_id = d.notification_id
             WHERE d.tenant_id = \(tenant.uuid) AND d.delivery_id = ANY(\(completions.map(\.delivery.id.uuid)))
                 AND d.created_at >= \(times.0) AND d.created_at <= \(times.1) AND d.state = 'queued'
-                AND n.tenant_id = \(tenant.uuid) AND n.created_at >= \(times.0) AND n.created_at <= \(times.1)
-                AND n.cancelled_at IS NOT NULL
+                AND n.tenant_id = \(tenant.uuid) AND n.notification_id = ANY(\(Array(notifications)))
+                AND n.created_at >= \(times.0) AND n.created_at <= \(times.1) AND n.cancelled_at IS NOT NULL
             """
         ).map { try $0.decode(at: 0, as: UUID.self) }
-        if !cancelled.isEmpty { try await end(cancelled, from: times) }
+        if !cancelled.isEmpty { try await end(cancelled, of: notifications, from: times) }
     }
 
     /// Creates the webhook messages about finished deliveries. They belong to a trace if all their notifications do.
