@@ -214,8 +214,15 @@ extension Query.StringInterpolation {
     fileprivate mutating func appendInterpolation(retriableAt now: Date) {
         appendInterpolation(isDeadLetter: "d")
         appendLiteral(" AND (d.reason IS NULL OR d.reason <> ALL(")
-        appendInterpolation(DeliveryVerdict.deadTokenReasons + [DeliveryVerdict.cancelled])
-        appendLiteral(")) AND CASE WHEN d.expires_at IS NULL THEN d.created_at > ")
+        appendInterpolation(DeliveryVerdict.deadTokenReasons)
+        appendLiteral(
+            """
+            )) AND NOT EXISTS (
+                SELECT FROM doorstep.notifications n
+                WHERE n.tenant_id = d.tenant_id AND n.created_at = d.created_at
+                    AND n.notification_id = d.notification_id AND n.cancelled_at IS NOT NULL)
+            """)
+        appendLiteral(" AND CASE WHEN d.expires_at IS NULL THEN d.created_at > ")
         appendInterpolation(now.addingTimeInterval(-DeliveryVerdict.lifetime))
         appendLiteral(" ELSE d.expires_at > ")
         appendInterpolation(now)

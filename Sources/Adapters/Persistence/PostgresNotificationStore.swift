@@ -158,22 +158,26 @@ public struct PostgresNotificationStore: NotificationStore {
 
     // MARK: Cancelling
 
-    public func cancel(_ id: NotificationID, of tenant: TenantID) async throws -> Cancellation {
+    public func cancel(
+        _ id: NotificationID, of tenant: TenantID, by actor: String
+    ) async throws -> Cancellation {
         guard !isReadOnly else { throw ReadOnlyAccess() }
         guard let createdAt = id.uuid.time else { return .unknown }
         return try await reportingUnavailability {
-            let outcome = try await pool.withTenantTransaction(tenant, as: .app) {
+            let outcome = try await pool.withTenantTransaction(tenant, as: .app, actor: actor) {
                 try await $0.markCancelled(id, createdAt)
             }
             guard outcome == .cancelled else { return outcome }
-            // From now on, servers lease nothing of the notification. Deliveries that they have locked to lease are waited for.
+            // Servers that lease deliveries from now on see the mark. Those that have locked deliveries already are waited for.
             var last = UUID.timeOrderedRange(at: createdAt).first
             while true {
                 let after = last
-                let ended = try await pool.withTenantTransaction(tenant, as: .app) {
+                let examined = try await pool.withTenantTransaction(tenant, as: .app) {
                     try await $0.endQueued(of: id, createdAt, after: after, limit: Self.cancelledAtOnce)
                 }
-                guard let end = ended.last, ended.count == Self.cancelledAtOnce else { return .cancelled }
+                guard let end = examined.last, examined.count == Self.cancelledAtOnce else {
+                    return .cancelled
+                }
                 last = end
             }
         }
@@ -230,6 +234,9 @@ extension TenantTransaction {
             WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id.uuid)
             """)
         try await dropCursor(of: id)
+        try await record(
+            .update, "deliveries", before: ["notification": .string(id.description)],
+            after: ["state": "cancelled"])
         return .cancelled
     }
 
@@ -245,22 +252,25 @@ extension TenantTransaction {
         ).isEmpty
     }
 
-    /// Ends queued deliveries of a cancelled notification, sorted by ID.
-    /// - Returns: Their IDs.
+    /// Ends queued deliveries of a cancelled notification, sorted by ID. Waits for servers that lease one, also a delivery whose
+    /// lease has ended.
+    /// - Returns: The IDs of the examined deliveries.
     fileprivate func endQueued(
         of id: NotificationID, _ createdAt: Date, after last: UUID, limit: Int
     ) async throws -> [UUID] {
         let (_, end) = UUID.timeOrderedRange(at: createdAt)
-        let queued = try await execute(
+        let examined = try await execute(
             """
-            SELECT delivery_id FROM doorstep.deliveries
+            SELECT delivery_id, state = 'queued' FROM doorstep.deliveries
             WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id.uuid)
-                AND delivery_id >= \(last) AND delivery_id <= \(end) AND state = 'queued'
+                AND delivery_id > \(last) AND delivery_id <= \(end)
+                AND (state = 'queued' OR state = 'sending' AND due_at <= now())
             ORDER BY delivery_id LIMIT \(limit) FOR NO KEY UPDATE
             """
-        ).map { try $0.decode(at: 0, as: UUID.self) }
+        ).map { try $0.decode(UUID.self, Bool.self) }
+        let queued = examined.filter(\.1).map(\.0)
         if !queued.isEmpty { try await self.end(queued, of: [id.uuid], from: (createdAt, createdAt)) }
-        return queued
+        return examined.map(\.0)
     }
 
     fileprivate func collapsePolicy() async throws -> CollapsePolicy {

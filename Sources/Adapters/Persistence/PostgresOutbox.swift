@@ -59,7 +59,7 @@ public struct PostgresOutbox: Outbox {
     }
 
     /// The most batches without a delivery to send in one turn of a tenant. [ours]
-    private static let endingRounds = 16
+    private static let endingRounds = 4
 
     private func claimOrEnd(
         _ limit: Int, of tenant: TenantID, for lease: Duration
@@ -76,7 +76,8 @@ public struct PostgresOutbox: Outbox {
                     unsendable.map(\.delivery), of: Set(unsendable.map(\.notification)),
                     from: unsendable.map(\.createdAt).bounds)
             }
-            let receivers = try await transaction.receivers(of: rows)
+            let receivers = try await transaction.receivers(
+                of: rows.filter { notifications[$0.notification] != nil })
             let keys = keys.of(tenant)
             let claimed = try rows.compactMap { row in
                 try notifications[row.notification].map { notification in
@@ -214,19 +215,25 @@ extension TenantTransaction {
     fileprivate func endCancelled(_ completions: [Completion]) async throws {
         let times = completions.map(\.delivery.notification.createdAt).bounds
         let notifications = Set(completions.map(\.delivery.notification.id.uuid))
+        // The lock makes a running cancellation wait for this transaction, or this transaction for the cancellation.
         let cancelled = try await execute(
             """
-            SELECT d.delivery_id
-            FROM doorstep.deliveries d JOIN doorstep.notifications n
-                ON n.tenant_id = d.tenant_id AND n.created_at = d.created_at
-                    AND n.notification_id = d.notification_id
+            SELECT n.notification_id, n.cancelled_at IS NOT NULL FROM doorstep.notifications n
+            WHERE n.tenant_id = \(tenant.uuid) AND n.notification_id = ANY(\(Array(notifications)))
+                AND n.created_at >= \(times.0) AND n.created_at <= \(times.1)
+            FOR SHARE
+            """
+        ).map { try $0.decode(UUID.self, Bool.self) }.filter(\.1).map(\.0)
+        guard !cancelled.isEmpty else { return }
+        let queued = try await execute(
+            """
+            SELECT d.delivery_id FROM doorstep.deliveries d
             WHERE d.tenant_id = \(tenant.uuid) AND d.delivery_id = ANY(\(completions.map(\.delivery.id.uuid)))
                 AND d.created_at >= \(times.0) AND d.created_at <= \(times.1) AND d.state = 'queued'
-                AND n.tenant_id = \(tenant.uuid) AND n.notification_id = ANY(\(Array(notifications)))
-                AND n.created_at >= \(times.0) AND n.created_at <= \(times.1) AND n.cancelled_at IS NOT NULL
+                AND d.notification_id = ANY(\(cancelled))
             """
         ).map { try $0.decode(at: 0, as: UUID.self) }
-        if !cancelled.isEmpty { try await end(cancelled, of: notifications, from: times) }
+        if !queued.isEmpty { try await end(queued, of: Set(cancelled), from: times) }
     }
 
     /// Creates the webhook messages about finished deliveries. They belong to a trace if all their notifications do.

@@ -142,7 +142,7 @@ import Testing
             let webhook = try #require(try await webhooks(console).first)
             #expect(webhook.name?.text == "Orders")
             let path = "/t/acme/webhooks/\(webhook.id)"
-            let seen = "key.revoked Orders"
+            let seen = "key.revoked, Orders"
             #expect(try await console.get(path, cookie).text.contains("name=\"seen\" value=\"\(seen)\""))
             let form = ["event.domain.lapsed": "1", "event.location.changed": "1", "name": "Stock", "seen": seen]
             #expect(try await console.post("\(path)/change", form, cookie).status == .seeOther)

@@ -720,6 +720,8 @@ import Testing
             var ids = own.ids
             ids.notification = try #require(sent[0]["id"]?.stringValue)
             #expect(try await ask("GET /v1/notifications/{id}", ids).map(\.status) == [200])
+            let finished = try await ask("DELETE /v1/notifications/{id}", ids)
+            #expect([200, 409].contains(finished[0].status), "\(finished[0].text)")
             for path in ["/v1/confirmations", "/v1/notifications", "/v1/instances"] {
                 for response in try await ask("GET \(path)", own.ids) {
                     #expect(response["data"]?.arrayValue?.count == 1, "\(path): \(response.text)")

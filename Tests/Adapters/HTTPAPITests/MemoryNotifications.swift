@@ -55,7 +55,9 @@ final class MemoryNotifications: NotificationStore {
         }
     }
 
-    func cancel(_ id: NotificationID, of tenant: TenantID) async throws -> Cancellation {
+    func cancel(
+        _ id: NotificationID, of tenant: TenantID, by actor: String
+    ) async throws -> Cancellation {
         state.withLock { state in
             let key = Key(tenant: tenant, text: id.description)
             guard let trace = state.traces[key] else { return .unknown }

@@ -2,6 +2,7 @@ import APNsPayload
 import Administration
 import Encodings
 import Foundation
+import JSON
 import Notifications
 import PostgreSQL
 import Tenancy
@@ -22,7 +23,8 @@ import Testing
     private static func cancel(
         _ trace: NotificationTrace, _ restaurants: Restaurants
     ) async throws -> Cancellation {
-        try await restaurants.notifications.cancel(trace.notification.id, of: restaurants.tenant)
+        try await restaurants.notifications.cancel(
+            trace.notification.id, of: restaurants.tenant, by: "key:test")
     }
 
     @Test func queuedDeliveriesExpireAndSentOnesStay() async throws {
@@ -51,12 +53,22 @@ import Testing
                 stored.deliveries.allSatisfy {
                     $0.dueAt == nil && $0.finishedAt != nil && ($0.state == .delivered) == ($0.attempt == 1)
                 })
-            let told = try await restaurants.stores.count(
-                """
-                SELECT count(*) FROM doorstep.webhook_messages
-                WHERE convert_from(body, 'UTF8') LIKE '%"reason":"cancelled"%'
-                """)
-            #expect(told > 0)
+            // Each is told once. The delivered one was told before.
+            func told() async throws -> Int {
+                try await restaurants.stores.count(
+                    """
+                    SELECT count(*) FROM doorstep.webhook_messages,
+                        jsonb_array_elements(convert_from(body, 'UTF8')::jsonb -> 'data' -> 'deliveries') AS d
+                    WHERE d ->> 'reason' = 'cancelled' AND d ->> 'state' = 'expired'
+                    """)
+            }
+            #expect(try await told() == 2)
+            let entry = try #require(
+                try await restaurants.stores.administration.auditLog.page(
+                    of: tenant, before: nil, limit: 1, where: ["relation": "deliveries"]
+                ).entries.first)
+            #expect(entry.actor == "key:test" && entry.after?["state"] == "cancelled")
+            #expect(entry.before?["notification"]?.stringValue == trace.notification.id.description)
             // Nothing of it is left to send. The other notification is not affected.
             let left = try await outbox.claim(10, of: tenant, for: Self.minute)
             #expect(left.count == 3 && left.allSatisfy { $0.notification.id == other.notification.id })
@@ -65,6 +77,7 @@ import Testing
             // A repetition has the same result.
             #expect(try await Self.cancel(trace, restaurants) == .cancelled)
             #expect(try await restaurants.trace(trace).notification == stored.notification)
+            #expect(try await told() == 2)
         }
     }
 
@@ -75,10 +88,10 @@ import Testing
             let tenant = restaurants.tenant
             let neighbour = try await restaurants.stores.createTenant("neighbour")
             let id = trace.notification.id
-            #expect(try await restaurants.notifications.cancel(id, of: neighbour) == .unknown)
+            #expect(try await restaurants.notifications.cancel(id, of: neighbour, by: "") == .unknown)
             for unknown in [UUID(), UUID.timeOrdered(at: Date())] {
                 #expect(
-                    try await restaurants.notifications.cancel(NotificationID(unknown), of: tenant)
+                    try await restaurants.notifications.cancel(NotificationID(unknown), of: tenant, by: "")
                         == .unknown)
             }
             let claimed = try await restaurants.outbox.claim(1, of: tenant, for: Self.minute)
@@ -187,10 +200,64 @@ import Testing
         }
     }
 
+    /// Results that arrive during a cancellation: no delivery stays queued until its next attempt.
+    @Test(.timeLimit(.minutes(30))) func nothingStaysQueuedAfterConcurrentFailures() async throws {
+        try await Restaurants.withRestaurants(connections: 8) { restaurants in
+            try await restaurants.registerMany(60)
+            let (outbox, tenant) = (restaurants.outbox, restaurants.tenant)
+            for _ in 0..<10 {
+                let trace = try await restaurants.send()
+                let claimed = try await outbox.claim(60, of: tenant, for: Self.minute)
+                #expect(claimed.count == 60)
+                try await withThrowingTaskGroup { group in
+                    for part in 0..<6 {
+                        group.addTask {
+                            let results = claimed[part * 10..<part * 10 + 10].map {
+                                Completion.answered($0, APNsResponse(status: 503))
+                            }
+                            _ = try await outbox.complete(results, of: tenant)
+                        }
+                    }
+                    group.addTask { _ = try await Self.cancel(trace, restaurants) }
+                    try await group.waitForAll()
+                }
+                let stored = try await restaurants.trace(trace)
+                #expect(
+                    stored.counts == [DeliveryCount(state: .expired, reason: "cancelled", count: 60)],
+                    "\(stored.counts)")
+            }
+        }
+    }
+
+    @Test func readOnlyStoreCancelsNothing() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.registerMany(1)
+            let trace = try await restaurants.send()
+            let store = PostgresNotificationStore(restaurants.pool, isReadOnly: true)
+            await #expect(throws: ReadOnlyAccess.self) {
+                try await store.cancel(trace.notification.id, of: restaurants.tenant, by: "")
+            }
+            #expect(try await restaurants.trace(trace).notification.cancelledAt == nil)
+        }
+    }
+
     @Test func retryLeavesCancelledDeliveries() async throws {
         try await Restaurants.withRestaurants { restaurants in
-            try await restaurants.registerMany(2)
+            try await restaurants.registerMany(3)
             let trace = try await restaurants.send()
+            // One may have been shown before the cancellation: its outcome stays.
+            let first = try #require(
+                try await restaurants.outbox.claim(1, of: restaurants.tenant, for: Self.minute).first)
+            try await restaurants.stores.database.withSuperuser { pool in
+                try await pool.withTransaction {
+                    _ = try await $0.execute(
+                        """
+                        UPDATE doorstep.deliveries SET state = 'uncertain', reason = 'timed_out', due_at = NULL,
+                            finished_at = now(), lost_replies = 1
+                        WHERE delivery_id = \(first.id.uuid)
+                        """)
+                }
+            }
             #expect(try await Self.cancel(trace, restaurants) == .cancelled)
             try await restaurants.stores.database.withPool(as: .manager) { pool in
                 let ledger = PostgresDeliveryLedger(managing: pool)
@@ -201,8 +268,13 @@ import Testing
                         == 0)
                 let counts = try await ledger.retry(selection, of: restaurants.tenant, at: restaurants.now)
                 #expect(counts == RetryCounts(queued: 0, tooLate: 2))
+                let uncertain = try await ledger.retry(
+                    DeliverySelection(state: .uncertain), of: restaurants.tenant, at: restaurants.now)
+                #expect(uncertain == RetryCounts(queued: 0, tooLate: 1))
             }
-            #expect(try await restaurants.trace(trace).deliveries.allSatisfy { !$0.isRetriable })
+            let deliveries = try await restaurants.trace(trace).deliveries
+            #expect(deliveries.first { $0.id == first.id }?.state == .uncertain)
+            #expect(deliveries.allSatisfy { $0.id == first.id || !$0.isRetriable })
         }
     }
 }

@@ -155,6 +155,7 @@ enum Grants {
         doorstep_app DELETE revoked_attest_keys
         doorstep_app DELETE webhook_messages
         doorstep_app DELETE webhook_responses
+        doorstep_app EXECUTE record_act(text,text,jsonb,jsonb)
         doorstep_app INSERT app_store_budget
         doorstep_app INSERT app_store_check_rows
         doorstep_app INSERT app_store_checks

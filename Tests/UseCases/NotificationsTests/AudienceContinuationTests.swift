@@ -43,7 +43,9 @@ import Testing
             _ distribution: Distribution, for key: IdempotencyKey?, of tenant: TenantID
         ) async throws -> Addition { throw Broken() }
         func addition(with key: IdempotencyKey, of tenant: TenantID) async throws -> Addition? { nil }
-        func cancel(_ id: NotificationID, of tenant: TenantID) async throws -> Cancellation { .unknown }
+        func cancel(
+            _ id: NotificationID, of tenant: TenantID, by actor: String
+        ) async throws -> Cancellation { .unknown }
 
         func trace(
             _ id: NotificationID, of tenant: TenantID, after last: DeliveryID?, limit: Int

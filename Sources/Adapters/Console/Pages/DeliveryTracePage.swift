@@ -42,7 +42,9 @@ enum DeliveryTracePage {
         let tenant = try await request.tenant()
         let id = NotificationID(try identifier(request))
         let outcome: String
-        switch try await request.stores.traces.store.cancel(id, of: tenant.id) {
+        switch try await request.stores.traces.store.cancel(
+            id, of: tenant.id, by: request.session.access.actor)
+        {
         case .unknown: throw ConsoleRefusal.notFound
         case .cancelled: outcome = "cancelled"
         case .finished: outcome = "finished"
@@ -64,7 +66,7 @@ enum DeliveryTracePage {
         }
         return switch request.query["retried"] {
         case "queued": "Queued again."
-        case "late": "Not retried: the delivery is too old."
+        case "late": "Not retried: the delivery is too old, or its notification was cancelled."
         case "dead": "Not retried: APNs reported its token as dead. Send a new notification."
         case "none": "Not retried: only refused, uncertain and expired deliveries can be retried."
         default: nil
@@ -76,7 +78,8 @@ enum DeliveryTracePage {
     ) -> Page {
         let isDelivery = trace.notification.id.uuid != id.uuid
         var commands = ["doorstep delivery trace --tenant \(tenant.slug) \(id)"]
-        if isDelivery, trace.deliveries.contains(where: \.isRetriable) {
+        if isDelivery, trace.notification.cancelledAt == nil, trace.deliveries.contains(where: \.isRetriable)
+        {
             commands.append("doorstep delivery retry --tenant \(tenant.slug) \(id)")
         }
         if !isDelivery { commands.append("doorstep delivery cancel --tenant \(tenant.slug) \(id)") }
@@ -86,7 +89,7 @@ enum DeliveryTracePage {
         ) { main in
             for delivery in trace.deliveries where isDelivery {
                 facts(delivery, &main)
-                if request.mayChange, delivery.isRetriable {
+                if request.mayChange, delivery.isRetriable, trace.notification.cancelledAt == nil {
                     again(tenant, delivery, &main)
                 }
                 responses(delivery, &main)

@@ -299,7 +299,8 @@ struct WebhookPage: Sendable {
 
     /// Differs for each name and set of events.
     private static func text(_ webhook: RegisteredWebhook) -> String {
-        (webhook.events.map(\.rawValue).sorted() + (webhook.name.map { [$0.text] } ?? [])).joined(separator: " ")
+        webhook.events.map(\.rawValue).sorted().joined(separator: " ")
+            + (webhook.name.map { ", \($0)" } ?? "")
     }
 
     private static func action(_ subject: Subject, _ name: String) -> HTMLLink {

@@ -99,7 +99,9 @@ struct NotificationEndpoints: Sendable {
         let notifications = try configured()
         try request.refuseParameters()
         let id = try id(of: request)
-        switch try await notifications.cancel(id, of: request.tenant, within: locations) {
+        switch try await notifications.cancel(
+            id, of: request.tenant, within: locations, by: request.actor.name)
+        {
         case .unknown: throw Problem.unknownNotification
         case .finished:
             throw Problem(

@@ -124,12 +124,13 @@ struct DeliveryCommand: AsyncParsableCommand {
         func run() async throws {
             let trace = try await tenant.withAPI { try await $0.cancelNotification(id.lowercased()) }
             let counts = trace["counts"]?.objectValue ?? [:]
-            let (expired, sending) = (counts["expired"], counts["sending"])
+            let states = ["queued", "sending", "delivered", "refused", "uncertain", "expired"].compactMap {
+                state in
+                (counts[state]?.numberValue?.int).flatMap { $0 > 0 ? "\($0) \(state)" : nil }
+            }
             output.print(
                 ["id": .string(id.lowercased()), "counts": .object(counts)],
-                line:
-                    "Cancelled notification \(id.lowercased()): \(expired?.numberValue?.int ?? 0) expired, \(sending?.numberValue?.int ?? 0) being sent"
-            )
+                line: "Cancelled notification \(id.lowercased()): \(states.joined(separator: ", "))")
         }
     }
 

@@ -80,10 +80,11 @@ public struct NotificationIntake: Sendable {
     /// - Parameter locations: Only notifications that keys restricted to locations sent to one of these; nil for any.
     /// - Throws: `StoreUnavailable`.
     public func cancel(
-        _ id: NotificationID, of tenant: TenantID, within locations: Set<LocationIdentifier>? = nil
+        _ id: NotificationID, of tenant: TenantID, within locations: Set<LocationIdentifier>? = nil,
+        by actor: String
     ) async throws -> Cancellation {
         guard try await trace(id, of: tenant, within: locations, limit: 1) != nil else { return .unknown }
-        return try await store.cancel(id, of: tenant)
+        return try await store.cancel(id, of: tenant, by: actor)
     }
 
     private func outcome(of addition: Addition) -> Outcome {

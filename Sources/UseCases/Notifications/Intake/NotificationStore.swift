@@ -22,11 +22,12 @@ public protocol NotificationStore: Sendable {
     func addition(with key: IdempotencyKey, of tenant: TenantID) async throws -> Addition?
 
     /// Cancels a notification: ends its queued deliveries, and takes no further part of its audience. A delivery that a server is
-    /// sending now is not tried again. If this returns, no delivery is sent that was not being sent at that moment.
+    /// sending now is not tried again. After this has returned, no server takes a further delivery of the notification.
     ///
     /// A repetition continues a cancellation that was interrupted.
-    /// - Throws: `StoreUnavailable`.
-    func cancel(_ id: NotificationID, of tenant: TenantID) async throws -> Cancellation
+    /// - Parameter actor: The actor in the audit log.
+    /// - Throws: `StoreUnavailable`; for a store that may only read, `ReadOnlyAccess`.
+    func cancel(_ id: NotificationID, of tenant: TenantID, by actor: String) async throws -> Cancellation
 
     /// A notification with its deliveries behind the one named, in the order of their IDs; nil when the tenant has none of
     /// this ID.
