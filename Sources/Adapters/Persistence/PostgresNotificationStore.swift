@@ -2,6 +2,7 @@ import APNsPayload
 import Administration
 import Encodings
 import Foundation
+import JSON
 public import Notifications
 public import PostgreSQL
 import Synchronization
