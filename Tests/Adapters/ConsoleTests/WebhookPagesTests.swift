@@ -3,6 +3,7 @@ import Foundation
 import HTTPTestClient
 import HTTPTypes
 import JSON
+import Invocation
 import Notifications
 import Persistence
 import PostgreSQL
