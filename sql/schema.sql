@@ -36,7 +36,7 @@
 -- 26abee9af174e8f345ec47a8fd16b6bb4a3e91a9b3e11369671edbd1a1c8bf9f  sql/migrations/0035_launch_days.sql
 -- 15d8b56104e4eca2b5a67001d7df127238b63e9f3a47f622afc3a92e9a764edb  sql/migrations/0036_refused_requests.sql
 -- 94f49dad2cb022b2e06062bd4e0349db0175750c8380b78e67a42d25907be5c7  sql/migrations/0037_names.sql
--- 0af7f422afa6ff4d6db183b577dba3ccbc05523ae8ec995055793ded264ccc8f  sql/migrations/0038_cancelled_notifications.sql
+-- 2e3d2286cd3a91e08a0e00f86de848d7ea820dd15d572e1aee1cb0f1ca63ad0f  sql/migrations/0038_cancelled_notifications.sql
 
 --
 -- PostgreSQL database dump
@@ -4509,6 +4509,7 @@ GRANT ALL ON FUNCTION doorstep.prune_console_events(retention integer) TO doorst
 REVOKE ALL ON FUNCTION doorstep.record_act(act text, of_relation text, meant jsonb, done jsonb) FROM PUBLIC;
 GRANT ALL ON FUNCTION doorstep.record_act(act text, of_relation text, meant jsonb, done jsonb) TO doorstep_admin;
 GRANT ALL ON FUNCTION doorstep.record_act(act text, of_relation text, meant jsonb, done jsonb) TO doorstep_manager;
+GRANT ALL ON FUNCTION doorstep.record_act(act text, of_relation text, meant jsonb, done jsonb) TO doorstep_app;
 
 --
 -- Name: FUNCTION record_change(); Type: ACL; Schema: doorstep; Owner: doorstep_owner

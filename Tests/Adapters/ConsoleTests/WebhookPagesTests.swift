@@ -2,8 +2,8 @@ import Administration
 import Foundation
 import HTTPTestClient
 import HTTPTypes
-import JSON
 import Invocation
+import JSON
 import Notifications
 import Persistence
 import PostgreSQL
