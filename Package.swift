@@ -491,7 +491,7 @@ let package = Package(
                 "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
                 "AppAttestSimulator", "AppSiteAssociation", "AppStoreConnect", "AppStoreConnectSimulator",
                 "Cards", "Doorstep", "DoorstepClient", "EmbeddedPostgreSQL", "Encodings", "HTTPAPI",
-                "IPAddresses", "JSON", "LocalServers", "Notifications", "OutboundHTTP",
+                "IPAddresses", "Invocation", "JSON", "LocalServers", "Notifications", "OutboundHTTP",
                 "Persistence", "PostgreSQL", "ProcessSupport", "PropertyTesting", "QRCode", "AppStoreSync",
                 "Lookups", "StoreSupport",
                 "Tenancy", "TestSupport", asyncHTTPClient,

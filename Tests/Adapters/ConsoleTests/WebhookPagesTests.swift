@@ -145,7 +145,9 @@ import Testing
             let path = "/t/acme/webhooks/\(webhook.id)"
             let seen = "key.revoked, Orders"
             #expect(try await console.get(path, cookie).text.contains("name=\"seen\" value=\"\(seen)\""))
-            let form = ["event.domain.lapsed": "1", "event.location.changed": "1", "name": "Stock", "seen": seen]
+            let form = [
+                "event.domain.lapsed": "1", "event.location.changed": "1", "name": "Stock", "seen": seen,
+            ]
             #expect(try await console.post("\(path)/change", form, cookie).status == .seeOther)
             let late = try await console.post("\(path)/change", form, cookie)
             #expect(late.status == .conflict && late.text.contains("The webhook was changed"))
