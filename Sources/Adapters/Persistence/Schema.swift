@@ -5,7 +5,7 @@ public enum Schema {
     /// All migrations in order.
     /// Migrations from 16 on may have a `compatibleFrom`: the oldest schema version whose programs still work after the migration.
     /// A migration that only adds something can break them, too: see "A field of locations" in `Sources/README.md`.
-    /// 15 has no `compatibleFrom`, because older programs cannot read the webhook event that it adds.
+    /// Leave `compatibleFrom` out if older programs cannot read something that the migration adds.
     ///
     /// The constant for the file `0034_x.sql` is called `_034_x_sql`, because SwiftPM replaces the first digit by an underscore.
     public static let migrations = [
