@@ -5,7 +5,7 @@ public import Tenancy
 /// The stored properties of an API key, without the key itself.
 public struct KeyRecord: Sendable, Hashable {
     public let id: KeyID
-    /// What the key is for; nil if nobody named it.
+    /// The purpose of the key; nil for a key without a name.
     public let name: DisplayName?
     public let kind: KeyKind
     public let scopes: Scopes

@@ -4,7 +4,7 @@ public import Invocation
 /// A webhook as those see it who manage it: all but its secret.
 public struct RegisteredWebhook: Sendable, Hashable {
     public let id: WebhookID
-    /// What the webhook is for; nil if nobody named it.
+    /// The purpose of the webhook; nil for a webhook without a name.
     public let name: DisplayName?
     public let url: WebhookURL
     /// One at least.
