@@ -103,54 +103,33 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit.git", exact: "5.7.1"),
     ],
     targets: [
-        Layer.values.library("Tenancy", ["Encodings"]),
-        Layer.values.library("HTML"),
-        Layer.values.library("IPAddresses"),
-        Layer.values.library("Encodings"),
-        Layer.values.library("JSON", ["Encodings"]),
-        Layer.values.library("LogLines", ["Encodings", "JSON"]),
+        Layer.values.library("Formats"),
+        Layer.values.library("Codes"),
+        Layer.values.library("Tenancy", ["Formats"]),
         Layer.values.library("Geodesy"),
-        Layer.values.library("HTTPSyntax", ["JSON"]),
-        Layer.values.library("Cards", ["Encodings", "Geodesy", "JSON", crypto]),
-        Layer.values.library("AppClipCodes"),
-        Layer.values.library("Invocation", ["AppClipCodes", "Encodings", "JSON", "Tenancy"]),
-        Layer.values.library("APNsPayload", ["Encodings", "JSON"]),
-        Layer.values.library("AppSiteAssociation", ["Invocation", "JSON", "Tenancy"]),
+        Layer.values.library("Cards", ["Formats", "Geodesy", crypto]),
+        Layer.values.library("Invocation", ["Codes", "Formats", "Tenancy"]),
+        Layer.values.library("APNsPayload", ["Formats"]),
         Layer.values.library(
             "AppAttest",
-            ["AppSiteAssociation", "Encodings", "JSON", "Tenancy", crypto, swiftASN1, x509]),
-        Layer.values.library("QRCode"),
-        Layer.values.library("RateLimiting"),
+            ["Formats", "Invocation", "Tenancy", crypto, swiftASN1, x509]),
         Layer.values.library(
-            "Receipts", ["AppAttest", "Encodings", "Invocation", "JSON", "Tenancy", crypto]),
+            "Receipts", ["AppAttest", "Formats", "Invocation", "Tenancy", crypto]),
         Layer.values.library(
             "Lookups",
-            [
-                "AppAttest", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "Invocation", "JSON",
-                "RateLimiting",
-                "Tenancy",
-            ]),
+            ["AppAttest", "Cards", "Formats", "Geodesy", "Invocation", "Tenancy"]),
 
         Layer.useCases.library(
-            "Locations",
-            ["AppAttest", "Encodings", "Geodesy", "Invocation", "JSON", "Receipts", "Lookups", "Tenancy"]),
+            "Confirmations",
+            ["AppAttest", "Formats", "Geodesy", "Invocation", "Lookups", "Receipts", "Tenancy"]),
         Layer.useCases.library(
             "Notifications",
-            [
-                "APNsPayload", "AppAttest", "Encodings", "HTTPSyntax", "IPAddresses", "Invocation", "JSON",
-                "Receipts", "Lookups", "Tenancy",
-            ]),
-        Layer.useCases.library(
-            "Attestation", ["AppAttest", "AppSiteAssociation", "Lookups", "Tenancy"]),
+            ["APNsPayload", "AppAttest", "Formats", "Invocation", "Lookups", "Receipts", "Tenancy"]),
         Layer.useCases.library(
             "Administration",
-            [
-                "AppAttest", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "Invocation", "JSON",
-                "RateLimiting", "Lookups",
-                "Tenancy",
-            ]),
+            ["AppAttest", "Cards", "Formats", "Geodesy", "Invocation", "Lookups", "Tenancy"]),
         Layer.useCases.library(
-            "AppStoreSync", ["Cards", "Encodings", "Geodesy", "Invocation", "JSON", "Tenancy"]),
+            "AppStoreSync", ["Cards", "Formats", "Geodesy", "Invocation", "Tenancy"]),
 
         Layer.adapters.systemLibrary("CLibPQ", pkgConfig: "libpq", package: "libpq-dev"),
         Layer.adapters.systemLibrary("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
@@ -166,120 +145,101 @@ let package = Package(
         Layer.adapters.library(
             "HTTPServer",
             [
-                "HTTPSyntax", "IPAddresses", "Platform", httpTypes, logging, nioCore, nioHPACK, nioHTTP1,
-                nioHTTP2, nioPosix, nioSSL, nioTLS,
+                "Formats", "Platform", httpTypes, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix,
+                nioSSL, nioTLS,
             ]),
         Layer.adapters.systemLibrary("CResolv", package: "libc6-dev"),
         Layer.adapters.library(
             "OutboundHTTP",
-            ["IPAddresses", "Platform", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL, tracing]),
+            ["Formats", "Platform", asyncHTTPClient, nioCore, nioHTTP1, nioPosix, nioSSL, tracing]),
         Layer.adapters.library(
             "TraceExport",
-            [
-                "HTTPSyntax", "JSON", "OutboundHTTP", asyncHTTPClient, logging, nioHTTP1, serviceLifecycle,
-                tracing,
-            ]),
-        Layer.adapters.library("DNSClient", ["Administration", "CResolv", "Platform"]),
-        Layer.adapters.library("DomainProof", ["Administration", "OutboundHTTP", asyncHTTPClient, nioHTTP1]),
+            ["Formats", "OutboundHTTP", asyncHTTPClient, logging, nioHTTP1, serviceLifecycle, tracing]),
         Layer.adapters.library(
             "ServerClient",
             [
-                "Administration", "AppSiteAssociation", "Cards", "Encodings", "IPAddresses", "Invocation",
-                "JSON", "Notifications", "OutboundHTTP",
-                "Lookups", "Tenancy", asyncHTTPClient, nioCore, nioHTTP1,
+                "Administration", "Cards", "Formats", "Invocation", "Lookups", "Notifications",
+                "OutboundHTTP", "Tenancy", asyncHTTPClient, nioCore, nioHTTP1,
             ]),
         Layer.adapters.library(
             "AppStoreConnect",
-            ["Cards", "JSON", "OutboundHTTP", "AppStoreSync", "Tenancy", asyncHTTPClient, jwtKit, nioHTTP1]),
-        Layer.adapters.library(
-            "WebhookClient",
             [
-                "Encodings", "HTTPSyntax", "Notifications", "OutboundHTTP", asyncHTTPClient, crypto, nioHTTP1,
+                "AppStoreSync", "Cards", "Formats", "OutboundHTTP", "Tenancy", asyncHTTPClient, jwtKit,
+                nioHTTP1,
+            ]),
+        Layer.adapters.library(
+            "TenantSites",
+            [
+                "Administration", "CResolv", "Formats", "Notifications", "OutboundHTTP", "Platform",
+                asyncHTTPClient, crypto, nioHTTP1,
             ]),
         Layer.adapters.library(
             "Persistence",
             [
-                "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation",
-                "Cards", "Encodings", "Geodesy", "HTTPSyntax", "Invocation",
-                "IPAddresses", "JSON", "Locations", "Notifications", "Platform", "PostgreSQL", "RateLimiting",
-                "Receipts", "AppStoreSync",
-                "Lookups", "Tenancy", crypto,
+                "Administration", "APNsPayload", "AppAttest", "AppStoreSync", "Cards", "Confirmations",
+                "Formats", "Geodesy", "Invocation", "Lookups", "Notifications", "Platform", "PostgreSQL",
+                "Receipts", "Tenancy", crypto,
             ],
             resources: [.embedInCode("Migrations"), .embedInCode("roles.sql")]),
         Layer.adapters.library(
             "APNsClient",
             [
-                "APNsPayload", "JSON", "Notifications", "Tenancy", coreMetrics, jwtKit, logging, metrics,
+                "APNsPayload", "Formats", "Notifications", "Tenancy", coreMetrics, jwtKit, logging, metrics,
                 nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, nioTLS, serviceLifecycle, tracing,
             ]),
         Layer.simulators.library(
             "APNsSimulator",
             [
-                "APNsPayload", "Encodings", "HTTPServer", "JSON", "Platform", crypto, httpTypes, nioCore,
-                nioHPACK, nioHTTP2, nioPosix, nioSSL, nioTLS, swiftASN1, x509,
+                "APNsPayload", "Formats", "HTTPServer", "Platform", crypto, httpTypes, nioCore, nioHPACK,
+                nioHTTP2, nioPosix, nioSSL, nioTLS, swiftASN1, x509,
             ]),
         Layer.simulators.library(
             "AppStoreConnectSimulator",
-            ["Cards", "Encodings", "HTTPServer", "JSON", crypto, httpTypes, nioCore, nioPosix],
+            ["Cards", "Formats", "HTTPServer", crypto, httpTypes, nioCore, nioPosix],
             resources: [.embedInCode("specification.json")]),
         Layer.simulators.library(
-            "AppAttestSimulator", ["AppAttest", "AppSiteAssociation", crypto, swiftASN1, x509]),
+            "AppAttestSimulator", ["AppAttest", "Invocation", crypto, swiftASN1, x509]),
         .target(
             name: "COpenAPI", path: Layer.adapters.sources("COpenAPI"), exclude: ["openapi.json"]),
         Layer.adapters.library(
             "HTTPAPI",
             [
-                "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Attestation", "COpenAPI",
-                "CZlib", "Cards", "Encodings", "Geodesy", "HTML", "HTTPServer", "HTTPSyntax",
-                "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "Platform", "RateLimiting",
-                "Receipts",
-                "AppStoreSync", "Lookups", "Tenancy", crypto, httpTypes, logging, metrics, nioCore,
-                serviceLifecycle, tracing,
+                "Administration", "APNsPayload", "AppAttest", "AppStoreSync", "Cards", "Confirmations",
+                "COpenAPI", "CZlib", "Formats", "Geodesy", "HTTPServer", "Invocation", "Lookups",
+                "Notifications", "Platform", "Receipts", "Tenancy", crypto, httpTypes, logging, metrics,
+                nioCore, serviceLifecycle, tracing,
             ],
             excluding: ["OpenAPI"]),
         Layer.adapters.library(
             "LandingPages",
-            [
-                "Cards", "Encodings", "HTML", "HTTPSyntax", "Invocation", "Platform", "QRCode", "Lookups",
-                "Tenancy",
-                crypto, httpTypes,
-            ]),
+            ["Cards", "Codes", "Formats", "Invocation", "Lookups", "Platform", "Tenancy", crypto, httpTypes]),
         Layer.adapters.library(
             "Console",
             [
-                "Administration", "AppSiteAssociation", "Cards", "Encodings", "Geodesy", "HTML", "HTTPServer",
-                "HTTPSyntax", "IPAddresses", "Invocation", "JSON", "Locations", "Notifications",
-                "Persistence",
-                "Platform", "QRCode", "RateLimiting", "Receipts", "AppStoreSync", "Lookups", "Tenancy",
-                crypto, httpTypes,
-                logging, serviceLifecycle,
+                "Administration", "AppStoreSync", "Cards", "Codes", "Confirmations", "Formats", "Geodesy",
+                "HTTPServer", "Invocation", "Lookups", "Notifications", "Persistence", "Platform", "Receipts",
+                "Tenancy", crypto, httpTypes, logging, serviceLifecycle,
             ],
             resources: [.embedInCode("Assets")]),
         Layer.programs.program(
             "Doorstep",
             [
-                "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
-                "AppAttestSimulator",
-                "AppClipCodes", "AppSiteAssociation", "AppStoreConnect", "AppStoreConnectSimulator",
-                "Attestation", "Cards",
-                "Console", "DNSClient", "DomainProof", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTML",
-                "HTTPAPI", "HTTPServer",
-                "IPAddresses", "Invocation", "JSON", "LandingPages", "Locations", "Notifications",
-                "OutboundHTTP",
-                "Persistence", "Platform", "PostgreSQL", "QRCode", "RateLimiting", "Receipts", "AppStoreSync",
-                "LogLines", "Lookups", "ServerClient",
-                "Tenancy", "TraceExport", "WebhookClient",
-                argumentParser,
-                crypto, logging, metrics, serviceLifecycle, tracing, unixSignals,
+                "Administration", "APNsClient", "APNsPayload", "APNsSimulator", "AppAttest",
+                "AppAttestSimulator", "AppStoreConnect", "AppStoreConnectSimulator", "AppStoreSync", "Cards",
+                "Codes", "Confirmations", "Console", "EmbeddedPostgreSQL", "Formats", "Geodesy", "HTTPAPI",
+                "HTTPServer", "Invocation", "LandingPages", "Lookups", "Notifications", "OutboundHTTP",
+                "Persistence", "Platform", "PostgreSQL", "Receipts", "ServerClient", "Tenancy", "TenantSites",
+                "TraceExport", argumentParser, crypto, logging, metrics, serviceLifecycle, tracing,
+                unixSignals,
             ]),
         .target(name: "CAllocations", path: Layer.programs.sources("CAllocations")),
         Layer.programs.program(
             "Benchmarks",
             [
                 "APNsClient", "APNsPayload", "APNsSimulator", "AppAttest", "AppAttestSimulator",
-                "AppSiteAssociation", "CAllocations", "Encodings", "Geodesy", "Invocation", "JSON",
-                "LandingPages", "Locations", "Notifications", "Persistence", "Platform", "PostgreSQL",
-                "QRCode", "Lookups", "Tenancy", argumentParser, crypto, httpTypes, logging,
+                "CAllocations", "Codes", "Confirmations", "Formats", "Geodesy", "Invocation", "LandingPages",
+                "Lookups", "Notifications", "Persistence", "Platform", "PostgreSQL", "Tenancy",
+                argumentParser, crypto, httpTypes, logging,
             ]),
 
         Layer.client.library("DoorstepClient", hasGuide: true),
@@ -290,9 +250,8 @@ let package = Package(
         testSupport(
             "FuzzTargets",
             [
-                "APNsPayload", "Administration", "AppAttest", "AppSiteAssociation", "Cards", "DNSClient",
-                "Encodings", "HTTPSyntax", "IPAddresses", "Invocation", "JSON", "Notifications", "PostgreSQL",
-                "Receipts", "Lookups", "Tenancy",
+                "Administration", "APNsPayload", "AppAttest", "Cards", "Formats", "Invocation", "Lookups",
+                "Notifications", "PostgreSQL", "Receipts", "Tenancy", "TenantSites",
             ]),
         .testTarget(
             name: "FuzzTargetsTests", dependencies: ["Administration", "AppAttest", "FuzzTargets"],
@@ -300,119 +259,93 @@ let package = Package(
         testSupport(
             "TestSupport",
             [
-                "Administration", "AppSiteAssociation", "EmbeddedPostgreSQL", "Invocation", "Persistence",
-                "PostgreSQL", "ProcessSupport", "Tenancy",
+                "Administration", "EmbeddedPostgreSQL", "Invocation", "Persistence", "PostgreSQL",
+                "ProcessSupport", "Tenancy",
             ]),
-        Layer.values.tests("TenancyTests", ["Tenancy"]),
-        Layer.values.tests("HTMLTests", ["HTML", "PropertyTesting"]),
-        Layer.values.tests("HTTPSyntaxTests", ["HTTPSyntax", "JSON"]),
-        Layer.values.tests("IPAddressesTests", ["IPAddresses"]),
-        Layer.values.tests("QRCodeTests", ["PropertyTesting", "QRCode"]),
-        Layer.values.tests("RateLimitingTests", ["PropertyTesting", "RateLimiting"]),
-        Layer.values.tests("JSONTests", ["JSON", "PropertyTesting"]),
-        Layer.values.tests("LogLinesTests", ["LogLines"]),
-        Layer.values.tests("EncodingsTests", ["Encodings"]),
+        Layer.values.tests("TenancyTests", ["PropertyTesting", "Tenancy"]),
+        Layer.values.tests("FormatsTests", ["Formats", "PropertyTesting"]),
+        Layer.values.tests("CodesTests", ["Codes", "PropertyTesting"], resources: [.copy("Vectors")]),
         Layer.values.tests(
-            "CardsTests", ["Cards", "Encodings", "Geodesy", "JSON", "PropertyTesting"]),
+            "CardsTests", ["Cards", "Formats", "Geodesy", "PropertyTesting"]),
         Layer.values.tests("GeodesyTests", ["Geodesy", "PropertyTesting"], resources: [.copy("Vectors")]),
-        Layer.values.tests("AppClipCodesTests", ["AppClipCodes"], resources: [.copy("Vectors")]),
         Layer.values.tests(
-            "InvocationTests", ["AppClipCodes", "Invocation", "PropertyTesting", "Tenancy"],
+            "InvocationTests", ["Codes", "Formats", "Invocation", "PropertyTesting", "Tenancy"],
             resources: [.copy("Vectors")]),
         Layer.values.tests(
-            "APNsPayloadTests", ["APNsPayload", "JSON", "PropertyTesting"], resources: [.copy("Vectors")]),
+            "APNsPayloadTests", ["APNsPayload", "Formats", "PropertyTesting"], resources: [.copy("Vectors")]),
         Layer.values.tests(
             "AppAttestTests",
             [
-                "AppAttest", "AppAttestSimulator", "AppSiteAssociation", "Encodings", "JSON",
-                "PropertyTesting", "Tenancy", crypto,
+                "AppAttest", "AppAttestSimulator", "Formats", "Invocation", "PropertyTesting", "Tenancy",
+                crypto,
             ],
             resources: [.copy("Vectors")]),
-        Layer.values.tests(
-            "AppSiteAssociationTests", ["AppSiteAssociation", "Invocation", "JSON", "Tenancy"]),
         Layer.values.tests(
             "LookupsTests",
             [
-                "AppAttest", "Cards", "Encodings", "Geodesy", "Invocation", "JSON", "PropertyTesting",
-                "RateLimiting",
-                "Lookups", "LookupsSupport",
-                "Tenancy",
+                "AppAttest", "Cards", "Formats", "Geodesy", "Invocation", "Lookups", "PropertyTesting",
+                "Tenancy", "ValueFixtures",
             ],
             resources: [.copy("Vectors")]),
-        testSupport("LookupsSupport", ["Invocation", "RateLimiting", "Lookups", "Tenancy"]),
+        testSupport("ValueFixtures", ["Formats", "Invocation", "Lookups", "Tenancy", crypto]),
         Layer.values.tests(
             "ReceiptsTests",
-            ["Encodings", "Invocation", "JSON", "ReceiptSupport", "Receipts", "LookupsSupport", "Tenancy"]),
-        testSupport("ReceiptSupport", ["JSON", crypto]),
+            ["Formats", "Invocation", "Receipts", "Tenancy", "ValueFixtures"]),
         Layer.useCases.tests(
-            "LocationsTests",
+            "ConfirmationsTests",
             [
-                "AppAttest", "Geodesy", "Invocation", "Locations", "Receipts", "Lookups", "LookupsSupport",
-                "Tenancy",
+                "AppAttest", "Confirmations", "Geodesy", "Invocation", "Lookups", "Receipts", "Tenancy",
+                "ValueFixtures",
             ]),
         Layer.useCases.tests(
             "NotificationsTests",
             [
-                "APNsPayload", "AppAttest", "IPAddresses", "Invocation", "JSON", "Notifications",
-                "PropertyTesting", "Receipts", "Lookups", "LookupsSupport", "Tenancy",
+                "APNsPayload", "AppAttest", "Formats", "Invocation", "Lookups", "Notifications",
+                "PropertyTesting", "Receipts", "Tenancy", "ValueFixtures",
             ]),
         Layer.useCases.tests(
             "AdministrationTests",
             [
-                "Administration", "AppAttest", "AppSiteAssociation", "Cards", "Geodesy", "Invocation",
-                "JSON", "PropertyTesting", "RateLimiting", "Lookups", "LookupsSupport", "Tenancy",
+                "Administration", "AppAttest", "Cards", "Formats", "Geodesy", "Invocation", "Lookups",
+                "PropertyTesting", "Tenancy", "ValueFixtures",
             ]),
         Layer.useCases.tests(
             "AppStoreSyncTests",
-            ["Cards", "Geodesy", "Invocation", "JSON", "PropertyTesting", "AppStoreSync"]),
-        testSupport("StoreSupport", ["AppStoreConnectSimulator", "Encodings", crypto]),
+            ["AppStoreSync", "Cards", "Formats", "Geodesy", "Invocation", "PropertyTesting"]),
+        testSupport("StoreSupport", ["AppStoreConnectSimulator", "Formats", crypto]),
         Layer.simulators.tests(
             "AppStoreConnectSimulatorTests",
             [
-                "AppStoreConnectSimulator", "Encodings", "JSON", "StoreSupport", asyncHTTPClient, crypto,
-                nioCore,
+                "AppStoreConnectSimulator", "Formats", "StoreSupport", asyncHTTPClient, crypto, nioCore,
                 nioHTTP1,
             ]),
         testSupport("LocalServers", ["ProcessSupport", nioCore, nioHTTP1, nioPosix, nioSSL]),
         Layer.adapters.tests(
             "OutboundHTTPTests",
             [
-                "IPAddresses", "LocalServers", "OutboundHTTP", "Platform", asyncHTTPClient, nioCore, nioHTTP1,
+                "Formats", "LocalServers", "OutboundHTTP", "Platform", asyncHTTPClient, nioCore, nioHTTP1,
                 nioPosix, nioSSL,
             ]),
         Layer.adapters.tests(
             "TraceExportTests",
-            [
-                "HTTPSyntax", "IPAddresses", "JSON", "LocalServers", "OutboundHTTP", "TraceExport", logging,
-                tracing,
-            ]),
-        Layer.adapters.tests("DNSClientTests", ["Administration", "DNSClient", "LocalServers"]),
+            ["Formats", "LocalServers", "OutboundHTTP", "TraceExport", logging, tracing]),
         Layer.adapters.tests(
-            "DomainProofTests",
-            ["Administration", "DomainProof", "IPAddresses", "LocalServers", "OutboundHTTP"]),
-        Layer.adapters.tests(
-            "WebhookClientTests",
-            [
-                "Encodings", "HTTPSyntax", "IPAddresses", "LocalServers", "Notifications", "OutboundHTTP",
-                "WebhookClient",
-            ]),
+            "TenantSitesTests",
+            ["Administration", "Formats", "LocalServers", "Notifications", "OutboundHTTP", "TenantSites"]),
         Layer.adapters.tests(
             "AppStoreConnectTests",
             [
-                "AppStoreConnect", "AppStoreConnectSimulator", "Cards", "Geodesy", "IPAddresses",
-                "Invocation",
-                "JSON", "LocalServers", "OutboundHTTP", "AppStoreSync", "StoreSupport", "TraceExport", crypto,
-                tracing,
+                "AppStoreConnect", "AppStoreConnectSimulator", "AppStoreSync", "Cards", "Formats", "Geodesy",
+                "Invocation", "LocalServers", "OutboundHTTP", "StoreSupport", "TraceExport", crypto, tracing,
             ]),
         Layer.adapters.tests(
-            "ServerClientTests", ["Administration", "JSON", "LocalServers", "ServerClient", "Tenancy"]),
+            "ServerClientTests", ["Administration", "Formats", "LocalServers", "ServerClient", "Tenancy"]),
         Layer.adapters.tests("PlatformTests", ["Platform"]),
         Layer.adapters.tests(
             "HTTPServerTests",
             [
-                "HTTPServer", "IPAddresses", crypto, httpTypes, logging, nioCore, nioEmbedded, nioHPACK,
-                nioHTTP1, nioHTTP2,
-                nioPosix, nioSSL, swiftASN1, x509,
+                "Formats", "HTTPServer", crypto, httpTypes, logging, nioCore, nioEmbedded, nioHPACK, nioHTTP1,
+                nioHTTP2, nioPosix, nioSSL, swiftASN1, x509,
             ]),
         testSupport("HTTPTestClient", ["HTTPServer", httpTypes, nioCore, nioHTTP1, nioPosix]),
         Layer.adapters.tests(
@@ -422,80 +355,62 @@ let package = Package(
         Layer.adapters.tests(
             "PersistenceTests",
             [
-                "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator", "AppSiteAssociation",
-                "Attestation", "Cards", "EmbeddedPostgreSQL", "Encodings", "Geodesy", "HTTPSyntax",
-                "IPAddresses", "Invocation", "JSON", "Locations", "Notifications", "Persistence",
-                "PostgreSQL",
-                "ProcessSupport", "PropertyTesting", "RateLimiting", "Receipts", "AppStoreSync", "Lookups",
-                "LookupsSupport",
-                "StoreSupport",
-                "Tenancy",
-                "TestSupport", crypto,
+                "Administration", "APNsPayload", "AppAttest", "AppAttestSimulator", "AppStoreSync", "Cards",
+                "Confirmations", "EmbeddedPostgreSQL", "Formats", "Geodesy", "Invocation", "Lookups",
+                "Notifications", "Persistence", "PostgreSQL", "ProcessSupport", "PropertyTesting", "Receipts",
+                "StoreSupport", "Tenancy", "TestSupport", "ValueFixtures", crypto,
             ]),
         Layer.adapters.tests(
             "ConsoleTests",
             [
-                "Administration", "AppSiteAssociation", "Cards", "Console", "Encodings", "Geodesy", "HTML",
-                "HTTPAPI", "HTTPServer", "HTTPSyntax", "HTTPTestClient", "IPAddresses", "Invocation", "JSON",
-                "LandingPages",
-                "Locations",
-                "Notifications", "Persistence", "PostgreSQL", "RateLimiting", "Receipts", "Lookups",
-                "LookupsSupport", "StoreSupport", "Tenancy", "TestSupport", httpTypes, logging, nioCore,
+                "Administration", "Cards", "Confirmations", "Console", "Formats", "Geodesy", "HTTPAPI",
+                "HTTPServer", "HTTPTestClient", "Invocation", "LandingPages", "Lookups", "Notifications",
+                "Persistence", "PostgreSQL", "Receipts", "StoreSupport", "Tenancy", "TestSupport",
+                "ValueFixtures", httpTypes, logging, nioCore,
             ]),
         Layer.client.tests(
             "DoorstepClientTests",
             [
-                "AppAttest", "AppAttestSimulator", "AppSiteAssociation", "DoorstepClient", "JSON", "Receipts",
+                "AppAttest", "AppAttestSimulator", "DoorstepClient", "Formats", "Invocation", "Receipts",
                 "Tenancy", crypto,
             ]),
         Layer.simulators.tests(
             "APNsSimulatorTests",
             [
-                "APNsClient", "APNsPayload", "APNsSimulator", "JSON", "Notifications", "Tenancy",
+                "APNsClient", "APNsPayload", "APNsSimulator", "Formats", "Notifications", "Tenancy",
                 asyncHTTPClient, crypto, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
             ]),
         Layer.adapters.tests(
             "APNsClientTests",
             [
-                "APNsClient", "APNsPayload", "APNsSimulator", "JSON", "Notifications", "PropertyTesting",
+                "APNsClient", "APNsPayload", "APNsSimulator", "Formats", "Notifications", "PropertyTesting",
                 "Tenancy", crypto, logging, metrics, nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL,
             ]),
         Layer.adapters.tests(
             "HTTPAPITests",
             [
-                "APNsClient", "APNsPayload", "Administration", "AppAttest", "AppAttestSimulator",
-                "AppSiteAssociation", "Attestation", "CSteps", "CZlib", "Cards", "DNSClient", "Encodings",
-                "FuzzTargets", "Geodesy", "HTML", "HTTPAPI", "HTTPServer", "HTTPSyntax", "HTTPTestClient",
-                "IPAddresses", "Invocation", "JSON",
-                "LandingPages",
-                "Locations",
-                "Notifications",
-                "PostgreSQL",
-                "PropertyTesting", "RateLimiting", "ReceiptSupport", "Receipts", "AppStoreSync", "Lookups",
-                "LookupsSupport",
-                "StoreSupport",
-                "Tenancy", crypto, httpTypes, logging, metrics, nioCore, nioEmbedded, nioHPACK, nioHTTP1,
-                nioPosix, serviceLifecycle,
-                swiftASN1, x509,
+                "Administration", "APNsClient", "APNsPayload", "AppAttest", "AppAttestSimulator",
+                "AppStoreSync", "Cards", "Confirmations", "CSteps", "CZlib", "Formats", "FuzzTargets",
+                "Geodesy", "HTTPAPI", "HTTPServer", "HTTPTestClient", "Invocation", "LandingPages", "Lookups",
+                "Notifications", "PostgreSQL", "PropertyTesting", "Receipts", "StoreSupport", "Tenancy",
+                "TenantSites", "ValueFixtures", crypto, httpTypes, logging, metrics, nioCore, nioEmbedded,
+                nioHPACK, nioHTTP1, nioPosix, serviceLifecycle, swiftASN1, x509,
             ]),
         Layer.adapters.tests(
             "LandingPagesTests",
             [
-                "Cards", "Encodings", "HTML", "Invocation", "LandingPages", "PropertyTesting", "QRCode",
-                "Lookups",
-                "LookupsSupport", "Tenancy", crypto, httpTypes,
+                "Cards", "Codes", "Formats", "Invocation", "LandingPages", "Lookups", "PropertyTesting",
+                "Tenancy", "ValueFixtures", crypto, httpTypes,
             ], resources: [.copy("Vectors")]),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "APNsClient", "APNsPayload", "APNsSimulator", "Administration", "AppAttest",
-                "AppAttestSimulator", "AppSiteAssociation", "AppStoreConnect", "AppStoreConnectSimulator",
-                "Cards", "Doorstep", "DoorstepClient", "EmbeddedPostgreSQL", "Encodings", "HTTPAPI",
-                "IPAddresses", "Invocation", "JSON", "LocalServers", "Notifications", "OutboundHTTP",
-                "Persistence", "PostgreSQL", "ProcessSupport", "PropertyTesting", "QRCode", "AppStoreSync",
-                "Lookups", "StoreSupport",
-                "Tenancy", "TestSupport", asyncHTTPClient,
-                crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "Administration", "APNsClient", "APNsPayload", "APNsSimulator", "AppAttest",
+                "AppAttestSimulator", "AppStoreConnect", "AppStoreConnectSimulator", "AppStoreSync", "Cards",
+                "Codes", "Doorstep", "DoorstepClient", "EmbeddedPostgreSQL", "Formats", "HTTPAPI",
+                "Invocation", "LocalServers", "Lookups", "Notifications", "OutboundHTTP", "Persistence",
+                "PostgreSQL", "ProcessSupport", "PropertyTesting", "StoreSupport", "Tenancy", "TestSupport",
+                asyncHTTPClient, crypto, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ],
             path: "Tests/EndToEndTests", swiftSettings: settings),
     ]

@@ -1,6 +1,6 @@
 import APNsSimulator
+import Formats
 import Foundation
-import JSON
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 import APNsClient
 import APNsPayload
 import AsyncHTTPClient
+import Formats
 import Foundation
-import JSON
 import Logging
 import NIOCore
 import Notifications

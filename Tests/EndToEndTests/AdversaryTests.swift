@@ -1,9 +1,9 @@
 import AppAttest
 import AppAttestSimulator
-import AppSiteAssociation
 import Crypto
+import Formats
 import Foundation
-import JSON
+import Invocation
 import NIOHTTP1
 import Tenancy
 import TestSupport

@@ -1,6 +1,6 @@
 import AppStoreConnectSimulator
+import Formats
 import Foundation
-import JSON
 import StoreSupport
 import TestSupport
 import Testing

@@ -1,8 +1,7 @@
 import AppStoreConnect
 import AsyncHTTPClient
+import Formats
 import Foundation
-import IPAddresses
-import JSON
 import NIOCore
 import OutboundHTTP
 import ProcessSupport

@@ -1,10 +1,9 @@
 import AppAttest
 import AppAttestSimulator
-import AppSiteAssociation
 import Crypto
-import Encodings
+import Formats
 import Foundation
-import JSON
+import Invocation
 import NIOHTTP1
 import TestSupport
 import Testing

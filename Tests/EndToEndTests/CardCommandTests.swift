@@ -1,6 +1,6 @@
 import Crypto
+import Formats
 import Foundation
-import JSON
 import StoreSupport
 import TestSupport
 import Testing

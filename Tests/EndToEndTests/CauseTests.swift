@@ -1,6 +1,6 @@
 import EmbeddedPostgreSQL
+import Formats
 import Foundation
-import JSON
 import PostgreSQL
 import ProcessSupport
 import TestSupport

@@ -1,10 +1,10 @@
 import APNsPayload
 import APNsSimulator
 import AppAttestSimulator
-import AppSiteAssociation
 import DoorstepClient
+import Formats
 import Foundation
-import JSON
+import Invocation
 import Notifications
 import Synchronization
 import Testing

@@ -1,5 +1,5 @@
+import Codes
 import Foundation
-import QRCode
 import Testing
 
 /// Lists for generating and printing App Clip Codes.

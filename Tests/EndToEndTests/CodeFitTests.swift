@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 import Testing
 
 /// The command estimates the size of App Clip Codes.

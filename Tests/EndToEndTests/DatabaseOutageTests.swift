@@ -1,6 +1,6 @@
 import EmbeddedPostgreSQL
+import Formats
 import Foundation
-import JSON
 import Lookups
 import Persistence
 import PostgreSQL

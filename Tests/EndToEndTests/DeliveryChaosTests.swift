@@ -1,8 +1,8 @@
 import APNsSimulator
 import Crypto
 import EmbeddedPostgreSQL
+import Formats
 import Foundation
-import JSON
 import Notifications
 import PostgreSQL
 import PropertyTesting

@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 import LocalServers
 import PostgreSQL
 import TestSupport

@@ -1,6 +1,6 @@
 import APNsSimulator
+import Formats
 import Foundation
-import JSON
 import PostgreSQL
 import ProcessSupport
 import TestSupport

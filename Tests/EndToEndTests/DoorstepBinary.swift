@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 import ProcessSupport
 
 /// The built command, run as its users run it.

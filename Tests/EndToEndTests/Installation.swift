@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 import TestSupport
 
 /// A migrated database with one tenant, and the command for it.

@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 import Synchronization
 import Testing
 

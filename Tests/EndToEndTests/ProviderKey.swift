@@ -1,8 +1,8 @@
 import APNsPayload
 import APNsSimulator
 import Crypto
+import Formats
 import Foundation
-import JSON
 import Notifications
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import AppStoreConnectSimulator
 import Crypto
+import Formats
 import Foundation
-import JSON
 import ProcessSupport
 import StoreSupport
 import Synchronization

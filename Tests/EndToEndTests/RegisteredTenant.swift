@@ -1,14 +1,12 @@
 import Administration
-import AppSiteAssociation
 import AppStoreConnect
 import AppStoreConnectSimulator
 import AppStoreSync
 import Cards
 import Crypto
+import Formats
 import Foundation
-import IPAddresses
 import Invocation
-import JSON
 import OutboundHTTP
 import Persistence
 import PostgreSQL

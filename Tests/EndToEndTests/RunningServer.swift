@@ -1,6 +1,6 @@
 import AsyncHTTPClient
+import Formats
 import Foundation
-import JSON
 import NIOCore
 import NIOHTTP1
 import NIOSSL

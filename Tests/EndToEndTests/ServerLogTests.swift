@@ -1,7 +1,7 @@
 import APNsSimulator
 import Crypto
+import Formats
 import Foundation
-import JSON
 import LocalServers
 import PostgreSQL
 import TestSupport

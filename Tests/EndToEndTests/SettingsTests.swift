@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 import Testing
 
 /// Each setting is declared once. Other texts about settings must agree with the declaration.

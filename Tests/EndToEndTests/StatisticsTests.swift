@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 import Testing
 
 /// Counts of launches, with the built binary.

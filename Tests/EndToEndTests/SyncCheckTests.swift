@@ -1,12 +1,12 @@
 import Administration
-import AppSiteAssociation
 import AppStoreConnect
 import AppStoreConnectSimulator
 import AppStoreSync
 import Cards
 import Crypto
+import Formats
 import Foundation
-import JSON
+import Invocation
 import LocalServers
 import Persistence
 import PostgreSQL

@@ -1,7 +1,7 @@
 import AppStoreConnect
 import AppStoreConnectSimulator
 import AppStoreSync
-import JSON
+import Formats
 import StoreSupport
 import Testing
 

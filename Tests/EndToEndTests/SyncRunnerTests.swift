@@ -2,8 +2,8 @@ import AppStoreConnect
 import AppStoreConnectSimulator
 import AppStoreSync
 import Cards
+import Formats
 import Foundation
-import JSON
 import Persistence
 import PostgreSQL
 import StoreSupport

@@ -1,8 +1,8 @@
 import AppStoreConnectSimulator
 import AppStoreSync
 import Cards
+import Formats
 import Foundation
-import JSON
 import StoreSupport
 import Synchronization
 import Testing

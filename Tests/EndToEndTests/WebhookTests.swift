@@ -1,6 +1,6 @@
 import Crypto
+import Formats
 import Foundation
-import JSON
 import LocalServers
 import PostgreSQL
 import TestSupport

@@ -1,5 +1,5 @@
-import AppSiteAssociation
 import Foundation
+import Invocation
 import Receipts
 import Tenancy
 

@@ -1,8 +1,8 @@
 import Cards
 import PostgreSQL
 
-@testable import DNSClient
 @testable import Lookups
+@testable import TenantSites
 
 extension FuzzTarget {
     /// Rows of three columns. Each field lies within its piece.

@@ -1,9 +1,6 @@
 import Administration
-import Encodings
+import Formats
 import Foundation
-import HTTPSyntax
-import IPAddresses
-import JSON
 import Notifications
 import Tenancy
 

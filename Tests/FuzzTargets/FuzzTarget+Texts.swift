@@ -1,9 +1,7 @@
 import APNsPayload
 import Administration
-import AppSiteAssociation
-import IPAddresses
+import Formats
 import Invocation
-import JSON
 
 extension FuzzTarget {
     /// The canonical form of a canonical URL is the same URL.

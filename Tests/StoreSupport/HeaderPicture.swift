@@ -1,4 +1,4 @@
-import Encodings
+import Formats
 import Foundation
 
 /// Files with the valid header of an image. They cannot be decoded.

@@ -1,5 +1,5 @@
 public import Administration
-public import AppSiteAssociation
+public import Invocation
 public import Tenancy
 
 /// One tenant's items of one kind, for one actor.

@@ -1,6 +1,6 @@
 public import APNsPayload
+import Formats
 public import Foundation
-import JSON
 public import Logging
 import Metrics
 public import NIOCore

@@ -1,6 +1,6 @@
 import APNsPayload
+import Formats
 import Foundation
-import JSON
 import NIOHPACK
 import Notifications
 

@@ -1,5 +1,5 @@
 public import AppStoreSync
-import JSON
+import Formats
 
 extension AppStoreConnectClient {
     /// The builds of an app that have a clip, and whether one of them is on the App Store.

@@ -1,5 +1,5 @@
 public import AppStoreSync
-import JSON
+import Formats
 
 extension AppStoreConnectClient {
     /// Apple's cache of the sites that a build's clip names.

@@ -1,6 +1,6 @@
 public import AppStoreSync
 public import Cards
-import JSON
+import Formats
 import NIOHTTP1
 
 extension AppStoreConnectClient {

@@ -1,5 +1,5 @@
 public import AppStoreSync
-import JSON
+import Formats
 import NIOHTTP1
 
 /// Source: "Uploading assets to App Store Connect". [Apple]

@@ -1,6 +1,6 @@
 public import AppStoreSync
 public import Cards
-import JSON
+import Formats
 
 extension AppStoreConnectClient {
     /// The app with a bundle ID; nil if the key has no access to such an app.

@@ -1,7 +1,7 @@
 public import AppStoreSync
 import AsyncHTTPClient
+import Formats
 public import Foundation
-import JSON
 import NIOHTTP1
 public import OutboundHTTP
 import Synchronization

@@ -1,6 +1,6 @@
 import AppStoreSync
 import Cards
-import JSON
+import Formats
 
 /// An experience in a document of App Store Connect, with the included resources.
 struct ListedExperience {

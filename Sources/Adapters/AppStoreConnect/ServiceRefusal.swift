@@ -1,5 +1,5 @@
 public import AppStoreSync
-import JSON
+import Formats
 
 /// An error response of App Store Connect.
 ///

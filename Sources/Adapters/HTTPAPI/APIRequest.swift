@@ -1,9 +1,8 @@
 import Administration
+import Formats
 import Foundation
 import HTTPServer
-import HTTPSyntax
 import HTTPTypes
-import JSON
 import Lookups
 import NIOCore
 import Platform

@@ -1,8 +1,7 @@
+import Formats
 import Foundation
 import HTTPServer
-import HTTPSyntax
 import HTTPTypes
-import IPAddresses
 import Logging
 import Lookups
 import Metrics

@@ -1,9 +1,8 @@
 import Administration
-import Encodings
+import Formats
 import Foundation
 import HTTPServer
 import HTTPTypes
-import IPAddresses
 import Logging
 import Lookups
 import Metrics

@@ -1,5 +1,5 @@
+import Formats
 import HTTPServer
-import HTTPSyntax
 import HTTPTypes
 import NIOCore
 import Platform

@@ -1,7 +1,7 @@
+import Formats
 import Geodesy
 import HTTPTypes
 import Invocation
-import JSON
 import Lookups
 
 extension APIResponses {

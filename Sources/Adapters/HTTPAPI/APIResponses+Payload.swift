@@ -1,6 +1,6 @@
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
 import Lookups
 import Notifications
 

@@ -1,6 +1,6 @@
+public import Confirmations
 import HTTPTypes
 import Invocation
-public import Locations
 public import Lookups
 public import Metrics
 import Notifications

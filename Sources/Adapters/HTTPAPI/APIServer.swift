@@ -1,17 +1,14 @@
 public import Administration
 public import AppStoreSync
-public import Attestation
+public import Confirmations
+public import Formats
 public import Foundation
 package import HTTPServer
 public import HTTPTypes
-public import IPAddresses
-public import JSON
-public import Locations
 public import Logging
 public import Lookups
 import Metrics
 public import Notifications
-public import RateLimiting
 public import ServiceLifecycle
 public import Tenancy
 public import Tracing

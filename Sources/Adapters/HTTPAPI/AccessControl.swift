@@ -1,11 +1,10 @@
 import Administration
 import AppAttest
-import Attestation
+import Confirmations
 import Crypto
+import Formats
 import Foundation
-import HTTPSyntax
 import HTTPTypes
-import JSON
 import Lookups
 import NIOCore
 import Tenancy

@@ -1,4 +1,4 @@
-import IPAddresses
+import Formats
 public import Logging
 
 /// Logs a line for each request.

@@ -1,4 +1,4 @@
-import HTTPSyntax
+import Formats
 import Lookups
 
 /// The entity tag of a response's content (RFC 9110 §8.8.3). The same bytes have the same tag on every server. 64 bits are enough:

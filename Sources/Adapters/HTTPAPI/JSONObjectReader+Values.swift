@@ -1,5 +1,5 @@
+import Formats
 import Invocation
-import JSON
 
 extension JSONObjectReader {
     /// Reads a name for people to read.

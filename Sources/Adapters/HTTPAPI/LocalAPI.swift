@@ -1,13 +1,12 @@
 public import Administration
+public import Confirmations
+import Formats
 public import Foundation
 import HTTPServer
 import HTTPTypes
-import JSON
-public import Locations
 public import Lookups
 import NIOCore
 public import Notifications
-import RateLimiting
 import Synchronization
 public import Tenancy
 

@@ -1,6 +1,5 @@
 import Administration
-import HTTPSyntax
-import JSON
+import Formats
 
 /// Lists are returned in pages. The cursor is the name of a page's last item, which is opaque to clients.
 extension QueryParameters {

@@ -1,5 +1,5 @@
 import Crypto
-import HTTPSyntax
+import Formats
 import Tenancy
 
 /// The key in a request's `Authorization`, with its digest.

@@ -1,4 +1,4 @@
-import HTTPSyntax
+import Formats
 import Synchronization
 
 /// The ID of a request in responses and logs.

@@ -1,6 +1,5 @@
-import HTTPSyntax
+import Formats
 import HTTPTypes
-import IPAddresses
 import Logging
 import Lookups
 import Metrics

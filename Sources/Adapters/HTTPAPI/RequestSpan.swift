@@ -1,4 +1,4 @@
-import HTTPSyntax
+import Formats
 import HTTPTypes
 import Lookups
 import Tracing

@@ -1,4 +1,4 @@
-package import AppSiteAssociation
+package import Invocation
 package import Lookups
 import Synchronization
 import Tenancy

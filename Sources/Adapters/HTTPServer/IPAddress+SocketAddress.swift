@@ -1,4 +1,4 @@
-package import IPAddresses
+package import Formats
 package import NIOCore
 
 extension IPAddress {

@@ -1,5 +1,5 @@
+package import Formats
 import Foundation
-package import IPAddresses
 package import Logging
 import NIOCore
 import NIOHTTP1

@@ -1,5 +1,5 @@
+package import Formats
 package import HTTPTypes
-package import IPAddresses
 import NIOCore
 import NIOHPACK
 import NIOHTTP1

@@ -1,4 +1,4 @@
-package import IPAddresses
+package import Formats
 package import NIOCore
 
 /// Responds to the requests of a server.

@@ -1,10 +1,10 @@
 import Cards
+import Codes
 import Crypto
+import Formats
 import Foundation
-import HTML
 import Invocation
 import Lookups
-import QRCode
 import Tenancy
 
 /// The page at the URL of a code. On an iPhone it leads to the App Clip; on other devices it leads to an iPhone.

@@ -1,6 +1,6 @@
 import AsyncHTTPClient
+import Formats
 import Foundation
-import IPAddresses
 import NIOCore
 import NIOPosix
 import NIOSSL

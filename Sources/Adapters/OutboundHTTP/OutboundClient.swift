@@ -1,6 +1,6 @@
 public import AsyncHTTPClient
+public import Formats
 import Foundation
-public import IPAddresses
 import NIOCore
 import NIOHTTP1
 import NIOSSL

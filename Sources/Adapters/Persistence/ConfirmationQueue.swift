@@ -1,7 +1,7 @@
-import Encodings
+public import Confirmations
+import Formats
 import Foundation
 import Invocation
-public import Locations
 import Notifications
 public import PostgreSQL
 import Receipts

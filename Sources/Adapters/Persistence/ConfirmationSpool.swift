@@ -1,9 +1,8 @@
 import AppAttest
-import Encodings
+import Confirmations
+import Formats
 import Foundation
 import Invocation
-import JSON
-import Locations
 import Platform
 import Receipts
 import Tenancy

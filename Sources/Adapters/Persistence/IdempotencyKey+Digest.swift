@@ -1,7 +1,6 @@
 import Crypto
-import Encodings
+import Formats
 import Invocation
-import JSON
 import Notifications
 
 extension IdempotencyKey {

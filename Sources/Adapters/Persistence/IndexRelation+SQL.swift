@@ -1,4 +1,4 @@
-import Encodings
+import Formats
 import Lookups
 import PostgreSQL
 import Tenancy

@@ -1,4 +1,4 @@
-import Encodings
+import Formats
 public import Foundation
 
 /// The reason why stored data could not be used.

@@ -1,5 +1,5 @@
 import Administration
-import JSON
+import Formats
 import PostgreSQL
 import Tenancy
 

@@ -1,10 +1,9 @@
 public import Administration
+import Formats
 import Foundation
 import Invocation
-import JSON
 import Lookups
 import PostgreSQL
-import RateLimiting
 public import Tenancy
 
 // Reads, imports and deletes a whole tenant.

@@ -1,6 +1,6 @@
 import Administration
-import AppSiteAssociation
-import JSON
+import Formats
+import Invocation
 import Lookups
 import PostgreSQL
 import Tenancy

@@ -1,6 +1,6 @@
 import Administration
 import Cards
-import JSON
+import Formats
 import PostgreSQL
 import Tenancy
 

@@ -1,9 +1,8 @@
 public import Administration
+import Formats
 import Foundation
 public import Invocation
-import JSON
 public import PostgreSQL
-public import RateLimiting
 public import Tenancy
 
 /// Tenants and their rows in PostgreSQL. Operators use the role `doorstep_admin`, keys the role `doorstep_manager`.

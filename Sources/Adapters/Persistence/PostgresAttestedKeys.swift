@@ -1,5 +1,5 @@
 public import AppAttest
-public import Attestation
+public import Confirmations
 import Crypto
 public import Foundation
 public import PostgreSQL

@@ -1,6 +1,6 @@
 import Administration
+import Formats
 import Foundation
-import JSON
 import PostgreSQL
 import Tenancy
 

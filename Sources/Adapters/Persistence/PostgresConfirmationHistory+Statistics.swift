@@ -1,4 +1,4 @@
-public import Locations
+public import Confirmations
 import PostgreSQL
 public import Tenancy
 

@@ -1,7 +1,7 @@
 import AppAttest
+public import Confirmations
 import Foundation
 import Invocation
-public import Locations
 public import PostgreSQL
 import Receipts
 public import Tenancy

@@ -1,7 +1,6 @@
 import Administration
-import Encodings
+import Formats
 public import Foundation
-import JSON
 public import Notifications
 public import PostgreSQL
 public import Tenancy

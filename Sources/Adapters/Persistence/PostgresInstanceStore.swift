@@ -1,6 +1,6 @@
 public import APNsPayload
 import Crypto
-import Encodings
+import Formats
 public import Foundation
 import Invocation
 public import Notifications

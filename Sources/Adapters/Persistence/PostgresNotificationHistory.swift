@@ -1,5 +1,5 @@
 import APNsPayload
-import Encodings
+import Formats
 import Foundation
 import Invocation
 public import Notifications

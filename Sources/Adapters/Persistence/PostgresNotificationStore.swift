@@ -1,8 +1,7 @@
 import APNsPayload
 import Administration
-import Encodings
+import Formats
 import Foundation
-import JSON
 public import Notifications
 public import PostgreSQL
 import Synchronization

@@ -1,7 +1,6 @@
 import APNsPayload
+import Formats
 import Foundation
-import HTTPSyntax
-import JSON
 public import Notifications
 public import PostgreSQL
 public import Tenancy

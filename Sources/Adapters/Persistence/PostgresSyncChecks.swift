@@ -1,7 +1,7 @@
 public import AppStoreSync
 import Crypto
+import Formats
 public import Foundation
-import JSON
 import Notifications
 public import PostgreSQL
 public import Tenancy

@@ -1,10 +1,10 @@
 import Administration
 public import AppStoreSync
 public import Cards
+import Formats
 public import Foundation
 import Geodesy
 import Invocation
-import JSON
 public import PostgreSQL
 public import Tenancy
 

@@ -1,8 +1,8 @@
 public import AppStoreSync
 import Cards
+import Formats
 public import Foundation
 import Invocation
-import JSON
 import PostgreSQL
 import Tenancy
 

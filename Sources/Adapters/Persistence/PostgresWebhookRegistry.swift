@@ -1,9 +1,7 @@
 import Administration
-import Encodings
+public import Formats
 public import Foundation
-public import IPAddresses
 public import Invocation
-import JSON
 public import Notifications
 public import PostgreSQL
 public import Tenancy

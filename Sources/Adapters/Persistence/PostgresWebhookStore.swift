@@ -1,6 +1,5 @@
+import Formats
 import Foundation
-import HTTPSyntax
-import JSON
 public import Notifications
 public import PostgreSQL
 import Tenancy

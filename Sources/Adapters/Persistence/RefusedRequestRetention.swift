@@ -1,4 +1,4 @@
-import Encodings
+import Formats
 public import Foundation
 public import PostgreSQL
 import Tenancy

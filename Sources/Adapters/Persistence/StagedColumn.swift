@@ -1,7 +1,6 @@
 import Administration
 import Cards
-import Encodings
-import JSON
+import Formats
 
 /// A column of a staged item outside its key.
 struct StagedColumn {

@@ -1,4 +1,4 @@
-import Encodings
+import Formats
 import Foundation
 import Notifications
 import PostgreSQL

@@ -1,7 +1,6 @@
 import APNsPayload
-import Encodings
+import Formats
 import Foundation
-import JSON
 import Notifications
 import PostgreSQL
 import Tenancy

@@ -1,7 +1,7 @@
 import APNsPayload
+import Formats
 import Foundation
 import Invocation
-import JSON
 import Notifications
 import PostgreSQL
 import Tenancy

@@ -1,4 +1,4 @@
-import HTTPSyntax
+import Formats
 import Lookups
 import Notifications
 import PostgreSQL

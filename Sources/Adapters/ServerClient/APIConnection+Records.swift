@@ -1,8 +1,7 @@
 public import Administration
-import AppSiteAssociation
-import Encodings
+public import Formats
 public import Foundation
-public import JSON
+import Invocation
 import Lookups
 import NIOHTTP1
 public import Notifications

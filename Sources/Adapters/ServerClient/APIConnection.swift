@@ -1,6 +1,6 @@
 public import Administration
+public import Formats
 import Foundation
-public import JSON
 import NIOHTTP1
 public import Tenancy
 

@@ -1,5 +1,5 @@
 public import Administration
-import JSON
+import Formats
 import NIOHTTP1
 import Tenancy
 

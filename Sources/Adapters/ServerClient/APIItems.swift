@@ -1,5 +1,5 @@
 public import Administration
-import JSON
+import Formats
 import NIOHTTP1
 
 /// The tenant's items of one kind, as the API lists and changes them.

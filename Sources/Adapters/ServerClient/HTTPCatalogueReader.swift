@@ -1,7 +1,7 @@
 import Administration
 import Cards
+import Formats
 import Invocation
-import JSON
 import Synchronization
 import Tenancy
 

@@ -1,6 +1,6 @@
 import Administration
 import AsyncHTTPClient
-import IPAddresses
+import Formats
 import NIOCore
 import NIOHTTP1
 import OutboundHTTP

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 public import OutboundHTTP
 
 /// The reason why a request to a server failed.

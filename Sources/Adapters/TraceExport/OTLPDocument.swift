@@ -1,5 +1,4 @@
-import HTTPSyntax
-import JSON
+import Formats
 import Tracing
 
 /// The body of an export: `ExportTraceServiceRequest` in JSON (OTLP 1.3).

@@ -1,4 +1,4 @@
-import HTTPSyntax
+import Formats
 import Synchronization
 public import Tracing
 

@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import JSON
+import Formats
 public import Logging
 import NIOHTTP1
 public import OutboundHTTP

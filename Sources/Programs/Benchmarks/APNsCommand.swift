@@ -3,8 +3,8 @@ import APNsPayload
 import APNsSimulator
 import ArgumentParser
 import Crypto
+import Formats
 import Foundation
-import JSON
 import Logging
 import Notifications
 import Platform

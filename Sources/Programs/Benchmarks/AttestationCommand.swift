@@ -1,9 +1,9 @@
 import AppAttest
 import AppAttestSimulator
-import AppSiteAssociation
 import ArgumentParser
 import Crypto
 import Foundation
+import Invocation
 import Tenancy
 
 /// Times what App Attest costs a server, without its database.

@@ -1,5 +1,5 @@
 import CAllocations
-import JSON
+import Formats
 
 /// The measured cost of one call.
 struct Measurement {

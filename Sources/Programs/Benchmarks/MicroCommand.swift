@@ -1,5 +1,5 @@
 import ArgumentParser
-import JSON
+import Formats
 
 /// Times what a request costs between the socket and the store.
 struct MicroCommand: ParsableCommand {

@@ -1,8 +1,8 @@
 import ArgumentParser
+import Formats
 import Foundation
 import Geodesy
 import Invocation
-import JSON
 import Lookups
 
 /// Measures the search for nearby places among many places.

@@ -1,9 +1,8 @@
 import APNsPayload
 import ArgumentParser
-import Encodings
+import Formats
 import Foundation
 import Invocation
-import JSON
 import Lookups
 import Notifications
 import Persistence

@@ -1,6 +1,6 @@
 import ArgumentParser
+import Formats
 import Foundation
-import JSON
 import Lookups
 import Persistence
 import Platform

@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 /// The costs of a catalogue of one size.
 struct ScaleReport {

@@ -1,13 +1,13 @@
+import Codes
+import Confirmations
+import Formats
 import Foundation
 import Geodesy
 import HTTPTypes
 import Invocation
-import JSON
 import LandingPages
-import Locations
 import Lookups
 import Notifications
-import QRCode
 import Tenancy
 
 /// Something to time, with its input at hand.

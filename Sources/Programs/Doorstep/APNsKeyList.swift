@@ -1,7 +1,7 @@
 import APNsClient
 import APNsPayload
+import Formats
 import Foundation
-import JSON
 import Notifications
 import Platform
 import Tenancy

@@ -1,8 +1,8 @@
 import Administration
+import Codes
 import Foundation
 import Invocation
 import Lookups
-import QRCode
 
 /// The codes to make, and the errors of some of them.
 struct CodeList: Sendable {

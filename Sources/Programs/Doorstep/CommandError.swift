@@ -1,5 +1,5 @@
 import Administration
-import Encodings
+import Formats
 import Foundation
 import Notifications
 import ServerClient

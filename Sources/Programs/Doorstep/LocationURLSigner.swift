@@ -1,5 +1,5 @@
 import Crypto
-import Encodings
+import Formats
 import Foundation
 import Invocation
 import Lookups

@@ -1,8 +1,8 @@
 import AppAttest
 import AppAttestSimulator
-import AppSiteAssociation
+import Formats
 import Foundation
-import JSON
+import Invocation
 import Tenancy
 
 /// A simulated device in a file: its root, its app, and the keys that it attested. Only the owner can read the file.

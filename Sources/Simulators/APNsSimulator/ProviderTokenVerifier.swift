@@ -1,8 +1,7 @@
 import APNsPayload
 import Crypto
-import Encodings
+import Formats
 import Foundation
-import JSON
 
 /// Reads provider tokens, and verifies each once.
 ///

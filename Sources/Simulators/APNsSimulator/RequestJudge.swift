@@ -1,6 +1,6 @@
 import APNsPayload
+import Formats
 import Foundation
-import JSON
 import NIOHPACK
 
 /// Decides how APNs would respond to a request.

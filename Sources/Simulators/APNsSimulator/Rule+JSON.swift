@@ -1,6 +1,6 @@
 import APNsPayload
+public import Formats
 import Foundation
-public import JSON
 
 extension Rule {
     /// Reads a rule.

@@ -1,6 +1,6 @@
+public import Formats
 import HTTPServer
 import HTTPTypes
-public import JSON
 import NIOCore
 
 /// The control of a simulator in another process, over plain HTTP. It has a separate port on the loopback address, because APNs has

@@ -1,7 +1,7 @@
 public import AppAttest
-public import AppSiteAssociation
 import Crypto
 public import Foundation
+public import Invocation
 import SwiftASN1
 import X509
 

@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 
 /// Writes responses in the form of JSON:API, according to the specification and the query.
 struct DocumentWriter {

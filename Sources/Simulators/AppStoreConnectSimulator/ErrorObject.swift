@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 /// An error of a request, in the form of Apple's `ErrorResponse`.
 struct ErrorObject: Sendable, Hashable {

@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 
 /// The state of an experience after a request, with the data for judging it.
 struct ExperienceDraft: Sendable {

@@ -1,6 +1,6 @@
 import Cards
+import Formats
 import Foundation
-import JSON
 
 /// A rule for experiences that the specification's schemas do not contain.
 struct ExperienceRule: Sendable {

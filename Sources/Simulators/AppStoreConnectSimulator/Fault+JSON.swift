@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 extension Fault {
     /// Reads a fault.

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 extension Knobs {
     /// Changes the named knobs. The names are those of the properties.

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// A change of an experience by another person.
 public struct RemoteEdit: Sendable {

@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 /// The body of a request, checked against the schemas of the specification.
 struct RequestBody: Sendable {

@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 
 /// The query of a request, checked against the specification.
 struct RequestQuery: Sendable {

@@ -1,7 +1,6 @@
 import Crypto
-import Encodings
+import Formats
 import Foundation
-import JSON
 
 /// The data of App Store Connect: apps and their clips, experiences, localizations and images. A value without a clock.
 struct SimulatedAccount: Sendable {

@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 
 /// An advanced experience.
 struct SimulatedExperience: Sendable {

@@ -1,8 +1,7 @@
 import Cards
 import Crypto
-import Encodings
+import Formats
 import Foundation
-import JSON
 
 /// A header image, beginning with its reservation.
 struct SimulatedImage: Sendable {

@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 
 /// The part of Apple's specification that the simulator implements.
 ///

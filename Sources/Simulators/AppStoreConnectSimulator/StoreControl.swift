@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 /// The control of a simulator in another process, over plain HTTP on a separate port.
 ///

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// Counters since the start.
 public struct StoreCounters: Sendable, Hashable {

@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 
 extension StoreSimulation {
     mutating func create(

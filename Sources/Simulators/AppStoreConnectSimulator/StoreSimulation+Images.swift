@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 
 extension StoreSimulation {
     mutating func reserve(_ body: RequestBody, at now: Date) throws(ErrorDocument) -> String {

@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 
 /// The logic of the simulator, as a value without the server, so that tests can call it directly.
 struct StoreSimulation: Sendable {

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// An experience in the simulator, independent of its listings.
 public struct StoredExperience: Sendable {

@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 
 /// The schema of an attribute's value, from Apple's specification.
 indirect enum ValueShape: Sendable {

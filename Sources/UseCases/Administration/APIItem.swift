@@ -1,6 +1,6 @@
-import AppSiteAssociation
 public import Cards
-public import JSON
+public import Formats
+import Invocation
 import Lookups
 
 /// A resource as the bodies of requests and responses have it.

@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 
 extension ArchiveRecord {
     /// A line: the record's kind under `type`, and the members that it always has, without null members.

@@ -1,7 +1,6 @@
 public import AppAttest
-import Encodings
+public import Formats
 public import Foundation
-public import JSON
 public import Tenancy
 
 /// The ID of a key of App Attest: the SHA-256 of its public key. It stands for one installation of an app.

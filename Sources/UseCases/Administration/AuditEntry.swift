@@ -1,5 +1,5 @@
+public import Formats
 public import Foundation
-public import JSON
 
 /// One change of one row: actor, time, and the row before and after.
 public struct AuditEntry: Sendable, Hashable {

@@ -1,7 +1,6 @@
 import Cards
-import Encodings
+import Formats
 import Foundation
-import JSON
 
 extension WritableResource {
     /// The CSV columns that each file must have.

@@ -1,5 +1,5 @@
 public import Cards
-public import JSON
+public import Formats
 
 // The card of a clip, a location or an experience, as JSON and as columns of a table. JSON omits an empty card.
 

@@ -1,4 +1,3 @@
-import AppSiteAssociation
 public import Geodesy
 public import Invocation
 public import Lookups

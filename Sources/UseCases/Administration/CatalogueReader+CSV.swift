@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 /// Exports in the format of imports. If an export is imported and exported again, the file has the same bytes.
 extension CatalogueReader {

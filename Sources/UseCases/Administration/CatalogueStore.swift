@@ -1,5 +1,5 @@
 public import Cards
-public import JSON
+public import Formats
 public import Tenancy
 
 /// Stores tenants' items of one kind, for management.

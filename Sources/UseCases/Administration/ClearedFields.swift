@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// The fields of an existing item that a row of an import sets to nothing.
 ///

@@ -1,7 +1,6 @@
 import AppAttest
-import AppSiteAssociation
+public import Formats
 import Invocation
-public import JSON
 public import Tenancy
 
 extension Clip: WritableResource {

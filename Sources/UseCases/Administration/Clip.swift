@@ -1,6 +1,6 @@
 public import AppAttest
-public import AppSiteAssociation
 public import Cards
+public import Invocation
 public import Tenancy
 
 /// An App Clip of a tenant.

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// A resource that clients also import and export as files, and that tenants' archives contain.
 ///

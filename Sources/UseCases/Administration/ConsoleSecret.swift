@@ -1,4 +1,4 @@
-import Encodings
+import Formats
 
 /// The content of a sign-in link or of a session's cookie, as base64url: 256 random bits and their signature of 128 bits.
 ///

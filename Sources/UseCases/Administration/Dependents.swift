@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// The rows of one relation that refer to an item: their number, and the first ones by name.
 public struct Dependents: Sendable, Hashable, CustomStringConvertible {

@@ -1,6 +1,6 @@
-import AppSiteAssociation
+public import Formats
 import Foundation
-public import JSON
+import Invocation
 import Lookups
 
 extension DomainRecord: Resource {

@@ -1,5 +1,5 @@
-public import AppSiteAssociation
 public import Foundation
+public import Invocation
 public import Lookups
 
 /// A tenant's claim to a domain, with the state of its proof.

@@ -1,4 +1,4 @@
-import Encodings
+import Formats
 public import Invocation
 
 /// The ID of an experience in a path: its kind and its URL, in characters that need no encoding.

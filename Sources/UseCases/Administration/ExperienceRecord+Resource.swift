@@ -1,5 +1,5 @@
+public import Formats
 public import Invocation
-public import JSON
 import Tenancy
 
 extension ExperienceRecord: CollectionResource {

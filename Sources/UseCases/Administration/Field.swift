@@ -1,6 +1,6 @@
 public import Cards
+public import Formats
 public import Foundation
-public import JSON
 
 /// A field of a resource, described once.
 ///

@@ -1,7 +1,7 @@
 public import Cards
+public import Formats
 public import Foundation
 import Invocation
-public import JSON
 
 /// The values from which an item is made: a JSON object, a row of CSV or a row of the database.
 ///

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 public import Tenancy
 
 /// The options of an import.

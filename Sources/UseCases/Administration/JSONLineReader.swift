@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 /// Reads items from lines of JSON (`application/x-ndjson`). Each line has the same form as the JSON of a single item. A null member
 /// clears the field, also within metadata, details and card. If a member is missing, the field does not change.

@@ -1,6 +1,6 @@
+public import Formats
 public import Foundation
 import Invocation
-public import JSON
 import Tenancy
 
 extension KeyRecord {

@@ -1,5 +1,5 @@
 import Cards
-public import JSON
+public import Formats
 import Lookups
 
 /// Each name in metadata and details has its own column in CSV.

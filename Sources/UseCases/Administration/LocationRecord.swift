@@ -1,7 +1,7 @@
 public import Cards
+public import Formats
 public import Geodesy
 public import Invocation
-public import JSON
 public import Lookups
 
 /// A location of the catalogue, as one row of an import describes it.

@@ -1,5 +1,5 @@
-import AppSiteAssociation
 import Foundation
+import Invocation
 public import Tenancy
 
 /// Checks a live page point by point: whether Safari can show the App Clip's banner or card, and Messages a preview.

@@ -1,4 +1,4 @@
-import Encodings
+import Formats
 
 /// The end of a list's page, in characters that need no encoding in a query. Clients treat it as opaque.
 public enum PageCursor {

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 public import Tenancy
 
 extension QuotaForecast {

@@ -1,5 +1,5 @@
+public import Formats
 public import Foundation
-public import JSON
 public import Tenancy
 
 /// A refused or failed request of a tenant's key, without its URL, body, address and coordinate.

@@ -1,6 +1,6 @@
 import Cards
+public import Formats
 import Foundation
-public import JSON
 
 /// A kind of item that a tenant manages, such as locations: its key, and its fields, from which JSON, CSV and SQL follow.
 public protocol Resource: Sendable, Equatable {

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// A number of rows of a relation.
 public struct RowCount: Sendable, Hashable, CustomStringConvertible {

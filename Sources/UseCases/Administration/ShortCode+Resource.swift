@@ -1,5 +1,5 @@
+public import Formats
 import Invocation
-public import JSON
 
 extension ShortCode: CollectionResource {
     public static let fields: [Field<ShortCode>] = [

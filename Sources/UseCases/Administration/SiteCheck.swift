@@ -1,5 +1,5 @@
-public import AppSiteAssociation
-import JSON
+import Formats
+public import Invocation
 import Tenancy
 
 /// Checks a site's association file as iOS would, point by point.

@@ -1,7 +1,6 @@
+public import Formats
 import Foundation
 import Invocation
-public import JSON
-import RateLimiting
 public import Tenancy
 
 extension Tenant: Resource {

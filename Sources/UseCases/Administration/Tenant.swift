@@ -1,6 +1,5 @@
 public import Foundation
 public import Invocation
-public import RateLimiting
 public import Tenancy
 
 /// A business or brand that owns clips, domains, experiences and locations, apart from every other tenant.

@@ -1,8 +1,6 @@
-public import AppSiteAssociation
+import Formats
 public import Invocation
-import JSON
 public import Lookups
-public import RateLimiting
 public import Tenancy
 
 /// A tenant as one portable file, for an import at another deployment: JSON Lines (one JSON object per line, UTF-8).

@@ -1,5 +1,5 @@
+import Formats
 import Invocation
-import JSON
 import Tenancy
 
 /// Reads an archive (``TenantArchive``) line by line.

@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 extension CatalogueReader {
     /// Writes the tenant as an archive (``TenantArchive``). Returns the number of records.

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// The state of a site's association file in Apple's cache, from which devices get it.
 ///

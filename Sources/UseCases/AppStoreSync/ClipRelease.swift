@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// Whether a version of the app that has the clip is on the App Store.
 ///

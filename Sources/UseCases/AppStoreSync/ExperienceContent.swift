@@ -1,5 +1,5 @@
 public import Cards
-public import JSON
+public import Formats
 
 /// The content of an advanced experience at App Store Connect, without its URL.
 public struct ExperienceContent: Sendable, Hashable {

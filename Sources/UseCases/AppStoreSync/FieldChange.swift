@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// One value of an experience that is to change at App Store Connect.
 public struct FieldChange: Sendable, Hashable {

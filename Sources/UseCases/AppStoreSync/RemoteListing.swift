@@ -1,5 +1,5 @@
 import Cards
-import JSON
+import Formats
 
 /// All pages of one listing of a clip's experiences.
 ///

@@ -1,5 +1,5 @@
+import Formats
 public import Foundation
-import JSON
 public import Tenancy
 
 /// A plan that a person has reviewed. It is applied exactly, or nothing is applied.

@@ -1,5 +1,5 @@
+public import Formats
 public import Foundation
-public import JSON
 public import Tenancy
 
 /// By which key of App Store Connect a clip's experiences are registered; never the key itself.

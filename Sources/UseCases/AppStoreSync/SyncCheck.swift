@@ -1,5 +1,5 @@
+public import Formats
 public import Foundation
-public import JSON
 public import Tenancy
 
 /// The result of a check of App Store Connect.

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 extension SyncOutcome {
     public var json: JSONObject {

@@ -1,6 +1,5 @@
-import Encodings
+public import Formats
 import Invocation
-public import JSON
 
 extension SyncSurvey {
     /// The version of the JSON plan; the meaning of its members does not change within one version. [ours]

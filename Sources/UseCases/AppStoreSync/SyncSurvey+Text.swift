@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 extension SyncSurvey {
     /// More rows are counted and not shown. [ours]

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 extension UploadOperation {
     /// As App Store Connect sends it. [Apple] It allows its holder to upload.

@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 extension APS {
     /// The strings that are names, which must not be empty.

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// The `aps` dictionary: all members of a payload that the system itself reads.
 ///

@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 /// The texts of a notification.
 public enum Alert: Sendable, Hashable {

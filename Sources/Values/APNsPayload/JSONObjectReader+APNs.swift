@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 /// The kinds of value that APNs' keys have.
 extension JSONObjectReader {

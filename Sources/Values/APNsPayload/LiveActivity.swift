@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// The keys of the `aps` dictionary that start, update or end a Live Activity.
 ///

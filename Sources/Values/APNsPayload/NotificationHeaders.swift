@@ -1,5 +1,5 @@
+public import Formats
 import Foundation
-public import JSON
 
 /// The headers of a request to APNs, but for the path and the authorization.
 ///

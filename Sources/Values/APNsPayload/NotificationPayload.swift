@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// The body of a request to APNs: the `aps` dictionary and the App Clip's own members beside it.
 public struct NotificationPayload: Sendable, Hashable {

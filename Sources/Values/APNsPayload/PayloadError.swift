@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 /// Why a notification is refused before anything is sent.
 public enum PayloadError: Error, Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Encodings
+import Formats
 
 /// The token by which APNs identifies a device, or a Live Activity on it.
 ///

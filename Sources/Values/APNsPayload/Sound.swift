@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 /// The sound of a notification.
 ///

@@ -1,5 +1,5 @@
-public import AppSiteAssociation
 import Crypto
+public import Invocation
 
 /// The data that an assertion proves besides its signature.
 public struct VerifiedAssertion: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import Crypto
-import Encodings
+import Formats
 public import Foundation
 public import Tenancy
 

@@ -1,4 +1,4 @@
-public import AppSiteAssociation
+public import Invocation
 
 /// The accepted apps and builds.
 public struct AttestationPolicy: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import Crypto
-import Encodings
+import Formats
 import Foundation
 import SwiftASN1
 import Synchronization

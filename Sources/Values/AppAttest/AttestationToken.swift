@@ -1,7 +1,6 @@
-public import AppSiteAssociation
-import Encodings
+import Formats
 public import Foundation
-import JSON
+public import Invocation
 public import Tenancy
 
 /// A token that a server issues for an assertion, so that the next requests need no assertion: a JSON Web

@@ -1,6 +1,6 @@
-public import AppSiteAssociation
 import Crypto
 public import Foundation
+public import Invocation
 
 /// A key that App Attest certifies: it belongs to one install of an app.
 public struct AttestedKey: Sendable, Hashable {

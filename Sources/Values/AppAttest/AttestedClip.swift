@@ -1,4 +1,4 @@
-public import AppSiteAssociation
+public import Invocation
 public import Tenancy
 
 /// An App Clip that requires attestation.

@@ -1,5 +1,5 @@
 import Crypto
-import Encodings
+import Formats
 public import Tenancy
 
 /// The data that an App Clip signs, before hashing: lines, of which the first is the type.

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// The App Attest requirements of an App Clip for its requests, and the builds that it accepts.
 public struct ClipAttestation: Sendable, Hashable {

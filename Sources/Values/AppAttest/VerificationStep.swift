@@ -1,5 +1,5 @@
-import AppSiteAssociation
 import Crypto
+import Invocation
 
 /// A check of parsed evidence, and the reason for a refusal if it fails.
 ///

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// The type of the value at one path of a card's JSON, for writers of cards as a table.
 public enum CardField: Sendable, Hashable {

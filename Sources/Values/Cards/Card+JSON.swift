@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 extension Card {
     /// Members by name; nil members are omitted, as are texts if there are none.

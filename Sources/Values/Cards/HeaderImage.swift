@@ -1,5 +1,5 @@
 import Crypto
-import Encodings
+import Formats
 
 /// An image that Apple accepts for a card: 1800 × 1200 pixels, PNG or JPEG, RGB without transparency.
 ///

@@ -1,4 +1,4 @@
-import Encodings
+import Formats
 
 /// The SHA-256 of a file, which is the image's name.
 public struct ImageDigest: Sendable, Hashable, CustomStringConvertible {

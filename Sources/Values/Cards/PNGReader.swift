@@ -1,4 +1,4 @@
-import Encodings
+import Formats
 
 /// Reads the chunks of a PNG. Source: Portable Network Graphics, third edition (W3C), chapters 5 and 11.
 struct PNGReader {

@@ -1,5 +1,5 @@
+public import Formats
 import Geodesy
-public import JSON
 
 extension Place {
     /// The JSON of Apple's API; nil members are omitted.

@@ -1,4 +1,4 @@
-import AppClipCodes
+import Codes
 
 /// The advice on how to shorten a URL in an App Clip Code.
 ///

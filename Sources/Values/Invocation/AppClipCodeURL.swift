@@ -1,4 +1,4 @@
-public import AppClipCodes
+public import Codes
 
 /// A URL for an App Clip Code: the reason why it cannot be in a code, its estimated size, and advice on how to
 /// make it shorter.

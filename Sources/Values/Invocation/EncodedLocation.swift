@@ -1,4 +1,4 @@
-import Encodings
+import Formats
 import Foundation
 
 /// A location that an invocation URL contains in its query, with the signature that authenticates it.

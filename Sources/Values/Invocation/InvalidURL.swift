@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// The `url` of a request is not a valid invocation URL.
 public struct InvalidURL: Refusal, Hashable {

@@ -1,5 +1,4 @@
 public import Invocation
-public import RateLimiting
 public import Tenancy
 
 /// The owner of an API key, with the key's permissions.

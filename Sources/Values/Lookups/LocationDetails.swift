@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// The details that a location shows to people, such as its telephone number: texts by name.
 public struct LocationDetails: Sendable, Hashable {

@@ -1,6 +1,6 @@
+public import Formats
 package import Geodesy
 public import Invocation
-public import JSON
 import Tenancy
 
 extension Lookup {

@@ -1,5 +1,4 @@
 public import Invocation
-public import RateLimiting
 public import Tenancy
 
 extension LookupIndex {

@@ -1,8 +1,7 @@
 import AppAttest
+import Formats
 public import Foundation
 import Invocation
-import JSON
-import RateLimiting
 import Tenancy
 
 /// A lookup index as a file. It contains a header, the rows of each relation in the order of `IndexRelation.allCases`, and a

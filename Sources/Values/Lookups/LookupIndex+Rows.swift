@@ -1,10 +1,8 @@
 import AppAttest
-import Encodings
+import Formats
 import Foundation
 import Geodesy
 import Invocation
-import JSON
-import RateLimiting
 public import Tenancy
 
 extension LookupIndex {

@@ -2,7 +2,6 @@ import AppAttest
 public import Foundation
 import Geodesy
 import Invocation
-import RateLimiting
 import Tenancy
 
 /// The lookup index: every tenant's experiences, locations, short codes and keys, arranged for search.

@@ -1,5 +1,5 @@
 import Cards
-import JSON
+import Formats
 
 /// The texts and the image of a card that pages show. Packed bytes let an index hold many cards, and a page needs no JSON parser.
 ///

@@ -1,5 +1,5 @@
 public import AppAttest
-import AppSiteAssociation
+import Invocation
 public import Tenancy
 
 extension TenantTable {

@@ -1,8 +1,7 @@
 import AppAttest
-import Encodings
+import Formats
 public import Foundation
 import Invocation
-import JSON
 public import Tenancy
 
 /// The reason why a text is not a valid receipt.

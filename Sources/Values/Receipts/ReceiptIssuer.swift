@@ -1,8 +1,7 @@
 import AppAttest
-import Encodings
+import Formats
 public import Foundation
 import Invocation
-import JSON
 import Synchronization
 import Tenancy
 

@@ -1,7 +1,6 @@
 import Crypto
-import Encodings
+import Formats
 public import Foundation
-import JSON
 
 /// A key that signs receipts by ES256: ECDSA on P-256 with SHA-256 (RFC 7518 §3.4).
 public struct ReceiptKey: Sendable, CustomStringConvertible, CustomReflectable {

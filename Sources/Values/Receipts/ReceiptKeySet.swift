@@ -1,5 +1,5 @@
+import Formats
 public import Foundation
-import JSON
 
 /// The keys for receipts: the one that signs, former ones that verifiers still need, and the next one.
 ///

@@ -1,4 +1,4 @@
-import Encodings
+import Formats
 
 /// An API key in clear: `dpk_` or `dsk_`, 43 characters of base 62 that encode 256 random bits, and 6 that
 /// encode the CRC-32 of all before them.

@@ -2,8 +2,8 @@ import AppStoreConnect
 import AppStoreConnectSimulator
 import AppStoreSync
 import Cards
+import Formats
 import Invocation
-import JSON
 import StoreSupport
 import Testing
 

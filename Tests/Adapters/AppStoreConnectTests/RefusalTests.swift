@@ -1,7 +1,7 @@
 import AppStoreConnectSimulator
 import AppStoreSync
 import Cards
-import JSON
+import Formats
 import StoreSupport
 import Synchronization
 import Testing

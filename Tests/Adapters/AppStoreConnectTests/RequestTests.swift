@@ -2,8 +2,8 @@ import AppStoreConnectSimulator
 import AppStoreSync
 import Cards
 import Crypto
+import Formats
 import Foundation
-import JSON
 import LocalServers
 import StoreSupport
 import Synchronization

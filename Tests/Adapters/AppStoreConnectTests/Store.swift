@@ -3,9 +3,9 @@ import AppStoreConnectSimulator
 import AppStoreSync
 import Cards
 import Crypto
+import Formats
 import Foundation
 import Geodesy
-import IPAddresses
 import OutboundHTTP
 import StoreSupport
 import Tracing

@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import HTML
 import HTTPServer
 import HTTPTypes
 import Testing

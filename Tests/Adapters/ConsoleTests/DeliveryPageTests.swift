@@ -1,8 +1,8 @@
 import Administration
+import Formats
 import Foundation
 import HTTPTestClient
 import HTTPTypes
-import JSON
 import Persistence
 import Testing
 

@@ -4,12 +4,11 @@ import HTTPTestClient
 import HTTPTypes
 import Invocation
 import Lookups
-import LookupsSupport
 import Persistence
-import RateLimiting
 import Tenancy
 import TestSupport
 import Testing
+import ValueFixtures
 
 @testable import Console
 

@@ -1,11 +1,11 @@
-import Encodings
+import Confirmations
+import Formats
 import Foundation
-import Locations
-import LookupsSupport
 import Receipts
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import Console
 

@@ -1,8 +1,8 @@
 import Administration
 import Cards
+import Formats
 import HTTPTestClient
 import HTTPTypes
-import JSON
 import NIOCore
 import Persistence
 import StoreSupport

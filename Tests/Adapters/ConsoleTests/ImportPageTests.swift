@@ -1,11 +1,10 @@
 import Administration
+import Formats
 import Foundation
 import Geodesy
-import HTTPSyntax
 import HTTPTestClient
 import HTTPTypes
 import Invocation
-import JSON
 import NIOCore
 import Persistence
 import Tenancy

@@ -1,10 +1,10 @@
 import Administration
+import Formats
 import Foundation
 import Geodesy
 import HTTPTestClient
 import HTTPTypes
 import Invocation
-import JSON
 import NIOCore
 import Notifications
 import Persistence

@@ -1,9 +1,9 @@
 import Administration
+import Formats
 import Foundation
 import HTTPServer
 import HTTPTestClient
 import HTTPTypes
-import IPAddresses
 import Invocation
 import NIOCore
 import Persistence

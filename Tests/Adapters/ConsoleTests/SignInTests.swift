@@ -1,8 +1,8 @@
 import Administration
+import Formats
 import Foundation
 import HTTPTestClient
 import HTTPTypes
-import IPAddresses
 import Invocation
 import Persistence
 import PostgreSQL

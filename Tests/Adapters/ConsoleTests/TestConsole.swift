@@ -1,6 +1,5 @@
 import Administration
-import AppSiteAssociation
-import Encodings
+import Formats
 import Foundation
 import Geodesy
 import HTTPAPI
@@ -8,11 +7,9 @@ import HTTPServer
 import HTTPTestClient
 import HTTPTypes
 import Invocation
-import JSON
 import LandingPages
 import Logging
 import Lookups
-import LookupsSupport
 import NIOCore
 import Notifications
 import Persistence
@@ -21,6 +18,7 @@ import Synchronization
 import Tenancy
 import TestSupport
 import Testing
+import ValueFixtures
 
 @testable import Console
 

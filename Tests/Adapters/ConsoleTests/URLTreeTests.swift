@@ -1,8 +1,8 @@
 import Invocation
 import Lookups
-import LookupsSupport
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import Console
 

@@ -1,9 +1,9 @@
 import Administration
+import Formats
 import Foundation
 import HTTPTestClient
 import HTTPTypes
 import Invocation
-import JSON
 import Notifications
 import Persistence
 import PostgreSQL

@@ -1,14 +1,13 @@
+import Formats
 import Foundation
 import HTTPTestClient
 import HTTPTypes
-import IPAddresses
 import Logging
 import Lookups
-import LookupsSupport
 import NIOCore
-import RateLimiting
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 @testable import HTTPServer

@@ -1,14 +1,12 @@
-import Encodings
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
 import Lookups
-import LookupsSupport
 import NIOCore
-import RateLimiting
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

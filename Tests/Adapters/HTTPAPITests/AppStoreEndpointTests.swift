@@ -1,11 +1,11 @@
 import AppStoreSync
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
-import LookupsSupport
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

@@ -1,21 +1,19 @@
 import AppAttest
 import AppAttestSimulator
-import AppSiteAssociation
-import Attestation
+import Confirmations
 import Crypto
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
+import Invocation
 import Lookups
-import LookupsSupport
 import NIOCore
 import Notifications
-import RateLimiting
-import ReceiptSupport
 import Receipts
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

@@ -3,10 +3,10 @@ import Cards
 import Foundation
 import HTTPTypes
 import Lookups
-import LookupsSupport
 import StoreSupport
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

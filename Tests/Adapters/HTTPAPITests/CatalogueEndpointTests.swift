@@ -1,13 +1,13 @@
 import Administration
 import AppAttest
 import Cards
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
-import LookupsSupport
 import NIOCore
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

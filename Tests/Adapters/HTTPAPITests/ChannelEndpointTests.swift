@@ -1,7 +1,7 @@
 import APNsPayload
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
 import Notifications
 import Synchronization
 import Tenancy

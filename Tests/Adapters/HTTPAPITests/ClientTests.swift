@@ -1,4 +1,4 @@
-import IPAddresses
+import Formats
 import NIOCore
 import Testing
 

@@ -1,14 +1,14 @@
 import Administration
+import Formats
 import Foundation
 import HTTPTestClient
 import HTTPTypes
-import JSON
 import Logging
-import LookupsSupport
 import NIOCore
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 @testable import HTTPServer

@@ -1,14 +1,13 @@
-import Encodings
+import Confirmations
+import Formats
 import Foundation
 import HTTPTypes
 import Invocation
-import JSON
-import Locations
-import LookupsSupport
 import Receipts
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

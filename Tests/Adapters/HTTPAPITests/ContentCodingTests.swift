@@ -3,10 +3,10 @@ import Foundation
 import HTTPTestClient
 import HTTPTypes
 import Lookups
-import LookupsSupport
 import NIOCore
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 @testable import HTTPServer

@@ -1,9 +1,9 @@
 import Foundation
 import HTTPTypes
-import LookupsSupport
 import NIOCore
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 @testable import Lookups

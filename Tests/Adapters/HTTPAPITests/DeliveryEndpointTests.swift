@@ -1,13 +1,12 @@
 import APNsPayload
-import Encodings
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
-import LookupsSupport
 import NIOCore
 import Notifications
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

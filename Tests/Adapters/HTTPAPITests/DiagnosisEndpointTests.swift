@@ -1,8 +1,8 @@
+import Formats
 import HTTPTypes
-import JSON
-import LookupsSupport
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

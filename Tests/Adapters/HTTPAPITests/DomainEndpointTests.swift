@@ -1,10 +1,10 @@
 import Administration
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
-import LookupsSupport
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

@@ -1,13 +1,12 @@
-import Encodings
+import Formats
 import Foundation
 import HTTPTestClient
 import HTTPTypes
-import JSON
 import Logging
-import LookupsSupport
 import Notifications
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

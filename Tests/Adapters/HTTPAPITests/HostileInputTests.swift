@@ -1,5 +1,5 @@
+import Formats
 import HTTPTypes
-import JSON
 import Testing
 
 /// Any invalid input gets a 4xx status with a code.

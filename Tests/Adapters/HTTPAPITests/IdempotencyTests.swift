@@ -1,14 +1,14 @@
 import Administration
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
 import Lookups
-import LookupsSupport
 import NIOCore
 import Notifications
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

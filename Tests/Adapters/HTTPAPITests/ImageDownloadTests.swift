@@ -1,15 +1,15 @@
 import Administration
 import Cards
+import Formats
 import Foundation
 import HTTPServer
 import HTTPTypes
-import IPAddresses
-import LookupsSupport
 import NIOCore
 import StoreSupport
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

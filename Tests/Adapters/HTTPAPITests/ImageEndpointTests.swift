@@ -1,7 +1,7 @@
 import Administration
 import Cards
+import Formats
 import HTTPTypes
-import JSON
 import NIOCore
 import StoreSupport
 import Tenancy

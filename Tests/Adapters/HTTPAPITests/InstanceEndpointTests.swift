@@ -1,19 +1,18 @@
 import APNsPayload
 import Administration
-import Encodings
+import Formats
 import Foundation
 import HTTPTypes
 import Invocation
-import JSON
 import Lookups
-import LookupsSupport
 import NIOCore
 import Notifications
 import Tenancy
 import Testing
+import ValueFixtures
 
+@testable import Confirmations
 @testable import HTTPAPI
-@testable import Locations
 @testable import Receipts
 
 @Suite struct InstanceEndpointTests {
@@ -300,10 +299,10 @@ import Testing
             Location(identifier: try! LocationIdentifier("b"), name: "B", region: $0.region)
         }
         func receipt(
-            _ outcome: Locations.Confirmation.Outcome = .inRegion, at location: Location?,
+            _ outcome: Confirmations.Confirmation.Outcome = .inRegion, at location: Location?,
             of tenant: TenantID = Self.tenant
         ) -> Receipt {
-            Receipt(Locations.Confirmation(outcome, location: location), of: tenant, at: now)
+            Receipt(Confirmations.Confirmation(outcome, location: location), of: tenant, at: now)
         }
         let good = receipt(at: location)
         let signed = issuer.sign(good, at: now)

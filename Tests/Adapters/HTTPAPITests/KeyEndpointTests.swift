@@ -1,11 +1,11 @@
 import Administration
 import AppAttest
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
-import LookupsSupport
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

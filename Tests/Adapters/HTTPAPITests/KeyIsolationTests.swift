@@ -3,21 +3,20 @@ import Administration
 import AppAttest
 import AppStoreSync
 import Cards
+import Confirmations
 import Crypto
-import Encodings
+import Formats
 import Foundation
 import HTTPTypes
 import Invocation
-import JSON
-import Locations
 import Lookups
-import LookupsSupport
 import NIOCore
 import Notifications
 import Receipts
 import StoreSupport
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

@@ -1,16 +1,14 @@
+import Formats
 import Foundation
 import HTTPTestClient
 import HTTPTypes
-import IPAddresses
-import JSON
 import Logging
 import Lookups
-import LookupsSupport
 import NIOCore
-import RateLimiting
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 @testable import HTTPServer

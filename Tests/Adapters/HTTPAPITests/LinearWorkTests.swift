@@ -1,14 +1,10 @@
 import APNsPayload
-import Encodings
+import Confirmations
+import Formats
 import Foundation
-import HTTPSyntax
 import HTTPTypes
-import IPAddresses
 import Invocation
-import JSON
-import Locations
 import Lookups
-import LookupsSupport
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
@@ -18,11 +14,12 @@ import Receipts
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import Administration
-@testable import DNSClient
 @testable import HTTPAPI
 @testable import HTTPServer
+@testable import TenantSites
 
 /// Work is linear in the length of foreign input: nine times as much input takes about nine times as much work.
 ///

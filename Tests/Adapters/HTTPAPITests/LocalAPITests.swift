@@ -1,6 +1,6 @@
 import Administration
+import Formats
 import Foundation
-import JSON
 import Lookups
 import Notifications
 import Synchronization

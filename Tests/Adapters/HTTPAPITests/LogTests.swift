@@ -1,13 +1,11 @@
+import Formats
 import Foundation
 import HTTPTypes
-import IPAddresses
-import JSON
 import Logging
-import LookupsSupport
-import RateLimiting
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 @testable import Lookups

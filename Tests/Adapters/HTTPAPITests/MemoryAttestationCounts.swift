@@ -1,5 +1,5 @@
 import AppAttest
-import Attestation
+import Confirmations
 import Foundation
 import Synchronization
 import Tenancy

@@ -1,7 +1,6 @@
 import Administration
 import Foundation
 import Invocation
-import RateLimiting
 import Synchronization
 import Tenancy
 

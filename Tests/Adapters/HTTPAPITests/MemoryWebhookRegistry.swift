@@ -1,7 +1,6 @@
-import Encodings
+import Formats
 import Foundation
 import Invocation
-import JSON
 import Notifications
 import Synchronization
 import Tenancy

@@ -1,9 +1,8 @@
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
 import Logging
 import Lookups
-import RateLimiting
 import Tenancy
 import Testing
 

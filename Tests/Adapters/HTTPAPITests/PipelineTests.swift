@@ -1,13 +1,11 @@
+import Formats
 import Foundation
 import HTTPServer
-import HTTPSyntax
 import HTTPTypes
-import IPAddresses
 import Logging
 import NIOCore
 import NIOPosix
 import PropertyTesting
-import RateLimiting
 import ServiceLifecycle
 import Synchronization
 import Tenancy

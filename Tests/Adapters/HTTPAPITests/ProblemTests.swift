@@ -1,8 +1,7 @@
 import Crypto
+import Formats
 import Foundation
-import HTML
 import HTTPTypes
-import JSON
 import NIOCore
 import Testing
 

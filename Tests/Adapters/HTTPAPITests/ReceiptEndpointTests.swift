@@ -1,13 +1,11 @@
-import Encodings
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
-import LookupsSupport
 import Metrics
-import ReceiptSupport
 import Receipts
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

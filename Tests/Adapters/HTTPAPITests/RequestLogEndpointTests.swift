@@ -1,12 +1,12 @@
 import Administration
+import Formats
 import Foundation
 import HTTPTypes
 import Invocation
-import JSON
-import LookupsSupport
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

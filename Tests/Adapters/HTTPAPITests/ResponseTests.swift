@@ -1,8 +1,7 @@
-import Encodings
+import Confirmations
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
-import Locations
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
+import Formats
 import Invocation
-import JSON
 import Lookups
 import Synchronization
 

@@ -1,10 +1,10 @@
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
 import Lookups
-import LookupsSupport
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

@@ -1,15 +1,15 @@
+import Confirmations
+import Formats
 import Foundation
 import HTTPTypes
 import Invocation
-import JSON
-import Locations
 import Lookups
-import LookupsSupport
 import NIOCore
 import Receipts
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

@@ -1,12 +1,12 @@
 import Crypto
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
 import Lookups
-import LookupsSupport
 import NIOCore
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

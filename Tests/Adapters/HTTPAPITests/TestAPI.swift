@@ -1,27 +1,24 @@
 import Administration
-import Attestation
+import Confirmations
 import Crypto
+import Formats
 import Foundation
 import Geodesy
 import HTTPServer
 import HTTPTestClient
 import HTTPTypes
-import IPAddresses
 import Invocation
-import JSON
 import LandingPages
-import Locations
 import Logging
 import Lookups
-import LookupsSupport
 import Metrics
 import NIOCore
 import Notifications
-import RateLimiting
 import Receipts
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import HTTPAPI
 

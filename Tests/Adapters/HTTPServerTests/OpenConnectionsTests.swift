@@ -1,4 +1,4 @@
-import IPAddresses
+import Formats
 import Logging
 import NIOCore
 import NIOEmbedded

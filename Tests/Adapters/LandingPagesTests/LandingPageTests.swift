@@ -1,11 +1,11 @@
+import Codes
 import Crypto
 import Foundation
 import HTTPTypes
 import Lookups
-import LookupsSupport
 import PropertyTesting
-import QRCode
 import Testing
+import ValueFixtures
 
 @testable import LandingPages
 

@@ -2,8 +2,8 @@ import Foundation
 import HTTPTypes
 import Invocation
 import Lookups
-import LookupsSupport
 import Testing
+import ValueFixtures
 
 @testable import LandingPages
 

@@ -2,9 +2,9 @@ import Foundation
 import HTTPTypes
 import LandingPages
 import Lookups
-import LookupsSupport
 import Tenancy
 import Testing
+import ValueFixtures
 
 /// Hosts of two tenants with landing pages, for the restaurants of Apple's example.
 struct TestSite {

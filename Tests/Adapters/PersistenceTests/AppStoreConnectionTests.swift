@@ -1,7 +1,7 @@
 import Administration
 import AppStoreSync
+import Formats
 import Foundation
-import JSON
 import Persistence
 import PostgreSQL
 import Tenancy

@@ -1,10 +1,10 @@
 import Administration
 import AppAttest
 import AppAttestSimulator
-import AppSiteAssociation
-import Attestation
+import Confirmations
 import Crypto
 import Foundation
+import Invocation
 import Lookups
 import Notifications
 import Persistence

@@ -1,8 +1,8 @@
 import APNsPayload
 import Administration
+import Formats
 import Foundation
 import Invocation
-import JSON
 import Lookups
 import Notifications
 import PostgreSQL

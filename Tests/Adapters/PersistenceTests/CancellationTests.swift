@@ -1,8 +1,7 @@
 import APNsPayload
 import Administration
-import Encodings
+import Formats
 import Foundation
-import JSON
 import Notifications
 import PostgreSQL
 import Tenancy

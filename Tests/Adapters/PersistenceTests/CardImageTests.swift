@@ -1,7 +1,7 @@
 import Administration
 import Cards
+import Formats
 import Foundation
-import JSON
 import Persistence
 import PostgreSQL
 import StoreSupport

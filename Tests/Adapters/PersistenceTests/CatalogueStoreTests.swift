@@ -1,9 +1,8 @@
 import Administration
-import AppSiteAssociation
+import Formats
 import Foundation
 import Geodesy
 import Invocation
-import JSON
 import Lookups
 import PostgreSQL
 import Synchronization

@@ -1,6 +1,6 @@
+import Confirmations
 import Foundation
 import Invocation
-import Locations
 import Persistence
 import PostgreSQL
 import Tenancy

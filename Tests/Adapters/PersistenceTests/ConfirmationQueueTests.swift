@@ -1,9 +1,9 @@
 import Administration
+import Confirmations
 import EmbeddedPostgreSQL
 import Foundation
 import Geodesy
 import Invocation
-import Locations
 import Lookups
 import Persistence
 import PostgreSQL

@@ -1,7 +1,7 @@
 import AppAttest
+import Confirmations
 import Foundation
 import Invocation
-import Locations
 import PostgreSQL
 import Receipts
 import Tenancy

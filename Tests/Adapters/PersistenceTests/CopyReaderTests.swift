@@ -1,16 +1,14 @@
 import AppAttest
-import AppSiteAssociation
 import Crypto
+import Formats
 import Foundation
 import Geodesy
 import Invocation
-import JSON
 import Lookups
-import LookupsSupport
 import PostgreSQL
-import RateLimiting
 import Tenancy
 import Testing
+import ValueFixtures
 
 /// Reads the output of `COPY (SELECT …) TO … (FORMAT binary)`, recorded from PostgreSQL 15. Its pieces are the header, each row and the
 /// trailer.

@@ -1,6 +1,6 @@
 import Administration
+import Formats
 import Foundation
-import JSON
 import Notifications
 import Persistence
 import PostgreSQL

@@ -1,6 +1,6 @@
 import Administration
-import AppSiteAssociation
 import Foundation
+import Invocation
 import Persistence
 import PostgreSQL
 import Tenancy

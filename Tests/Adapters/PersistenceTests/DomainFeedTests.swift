@@ -1,12 +1,12 @@
 import Administration
-import AppSiteAssociation
 import Foundation
+import Invocation
 import Lookups
-import LookupsSupport
 import Persistence
 import Tenancy
 import TestSupport
 import Testing
+import ValueFixtures
 
 /// Servers follow changes of domains.
 @Suite struct DomainFeedTests {

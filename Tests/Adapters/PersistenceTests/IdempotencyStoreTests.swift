@@ -1,7 +1,7 @@
 import APNsPayload
 import Administration
+import Formats
 import Foundation
-import JSON
 import Notifications
 import PostgreSQL
 import Tenancy

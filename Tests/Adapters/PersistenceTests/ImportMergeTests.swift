@@ -1,8 +1,8 @@
 import Administration
 import Cards
+import Formats
 import Geodesy
 import Invocation
-import JSON
 import Lookups
 import Persistence
 import PostgreSQL

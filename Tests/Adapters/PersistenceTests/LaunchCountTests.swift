@@ -1,6 +1,6 @@
+import Confirmations
 import Foundation
 import Invocation
-import Locations
 import Lookups
 import Persistence
 import PostgreSQL

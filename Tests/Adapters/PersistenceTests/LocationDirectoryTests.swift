@@ -1,8 +1,8 @@
 import Administration
+import Formats
 import Foundation
 import Geodesy
 import Invocation
-import JSON
 import Persistence
 import PostgreSQL
 import Tenancy

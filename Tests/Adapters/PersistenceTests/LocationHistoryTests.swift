@@ -1,7 +1,7 @@
 import Administration
+import Formats
 import Foundation
 import Invocation
-import JSON
 import Persistence
 import Tenancy
 import Testing

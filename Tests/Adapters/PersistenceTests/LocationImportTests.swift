@@ -1,9 +1,9 @@
 import Administration
+import Confirmations
+import Formats
 import Foundation
 import Geodesy
 import Invocation
-import JSON
-import Locations
 import Lookups
 import Persistence
 import PostgreSQL

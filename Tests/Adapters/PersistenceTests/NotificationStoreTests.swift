@@ -1,7 +1,7 @@
 import APNsPayload
+import Formats
 import Foundation
 import Invocation
-import JSON
 import Lookups
 import Notifications
 import PostgreSQL

@@ -1,8 +1,7 @@
 import APNsPayload
 import Administration
+import Formats
 import Foundation
-import HTTPSyntax
-import JSON
 import Lookups
 import Notifications
 import PostgreSQL

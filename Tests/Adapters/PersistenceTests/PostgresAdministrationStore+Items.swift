@@ -1,5 +1,4 @@
 import Administration
-import AppSiteAssociation
 import Foundation
 import Invocation
 import Lookups

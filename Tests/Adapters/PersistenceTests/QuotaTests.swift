@@ -1,9 +1,9 @@
 import APNsPayload
 import Administration
 import Cards
+import Formats
 import Foundation
 import Invocation
-import JSON
 import Lookups
 import Notifications
 import PostgreSQL

@@ -1,5 +1,5 @@
 import Administration
-import Encodings
+import Formats
 import Foundation
 import PostgreSQL
 import Synchronization

@@ -1,7 +1,7 @@
 import Administration
+import Formats
 import Geodesy
 import Invocation
-import JSON
 import Persistence
 import PostgreSQL
 import Tenancy

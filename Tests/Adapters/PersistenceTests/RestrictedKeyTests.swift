@@ -1,8 +1,8 @@
 import Administration
+import Confirmations
+import Formats
 import Foundation
 import Invocation
-import JSON
-import Locations
 import Lookups
 import Notifications
 import PostgreSQL

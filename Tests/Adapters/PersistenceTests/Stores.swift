@@ -1,9 +1,9 @@
 import Administration
 import Cards
+import Formats
 import Foundation
 import Geodesy
 import Invocation
-import JSON
 import Lookups
 import PostgreSQL
 import Tenancy

@@ -2,10 +2,10 @@ import Foundation
 import Geodesy
 import Invocation
 import Lookups
-import LookupsSupport
 import Persistence
 import Tenancy
 import Testing
+import ValueFixtures
 
 @Suite struct TableFileTests {
     /// Runs the closure with a path in a new folder.

@@ -4,7 +4,6 @@ import Invocation
 import Lookups
 import Persistence
 import PostgreSQL
-import RateLimiting
 import Tenancy
 import TestSupport
 import Testing

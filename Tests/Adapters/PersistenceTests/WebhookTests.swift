@@ -1,10 +1,8 @@
 import Administration
+import Confirmations
+import Formats
 import Foundation
-import HTTPSyntax
-import IPAddresses
 import Invocation
-import JSON
-import Locations
 import Notifications
 import Persistence
 import PostgreSQL

@@ -1,6 +1,5 @@
+import Formats
 import Foundation
-import HTTPSyntax
-import JSON
 import Synchronization
 import Testing
 import Tracing

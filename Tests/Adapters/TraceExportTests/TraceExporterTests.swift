@@ -1,5 +1,4 @@
-import IPAddresses
-import JSON
+import Formats
 import LocalServers
 import Logging
 import OutboundHTTP

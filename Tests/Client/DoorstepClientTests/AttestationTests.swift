@@ -1,8 +1,8 @@
 import AppAttest
 import AppAttestSimulator
-import AppSiteAssociation
+import Formats
 import Foundation
-import JSON
+import Invocation
 import Synchronization
 import Tenancy
 import Testing

@@ -1,6 +1,6 @@
 import DoorstepClient
+import Formats
 import Foundation
-import JSON
 import Synchronization
 
 /// Responds with a closure, and stores the requests.

@@ -1,8 +1,8 @@
 import APNsPayload
 import APNsSimulator
 import AsyncHTTPClient
+import Formats
 import Foundation
-import JSON
 import NIOCore
 import NIOHTTP1
 import Notifications

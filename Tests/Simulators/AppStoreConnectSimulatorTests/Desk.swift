@@ -1,7 +1,6 @@
 import Crypto
-import Encodings
+import Formats
 import Foundation
-import JSON
 import StoreSupport
 import Testing
 

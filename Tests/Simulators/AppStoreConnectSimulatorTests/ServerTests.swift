@@ -1,7 +1,7 @@
 import AppStoreConnectSimulator
 import AsyncHTTPClient
+import Formats
 import Foundation
-import JSON
 import NIOCore
 import NIOHTTP1
 import StoreSupport

@@ -1,6 +1,5 @@
 import Administration
 import AppAttest
-import AppSiteAssociation
 import Cards
 import Foundation
 import Invocation

@@ -2,9 +2,9 @@ import Cards
 import Foundation
 import Invocation
 import Lookups
-import LookupsSupport
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import Administration
 

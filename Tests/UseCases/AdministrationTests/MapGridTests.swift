@@ -3,10 +3,10 @@ import Foundation
 import Geodesy
 import Invocation
 import Lookups
-import LookupsSupport
 import PropertyTesting
 import Tenancy
 import Testing
+import ValueFixtures
 
 @Suite struct MapGridTests {
     private static let tenant = TenantID(UUID())

@@ -1,10 +1,9 @@
 import Administration
+import Formats
 import Foundation
 import Geodesy
 import Invocation
-import JSON
 import Lookups
-import RateLimiting
 import Tenancy
 
 /// The data of an invented tenant, and the names of its metadata.

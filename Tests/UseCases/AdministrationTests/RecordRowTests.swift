@@ -1,6 +1,6 @@
+import Formats
 import Geodesy
 import Invocation
-import JSON
 import Lookups
 import Tenancy
 import Testing

@@ -1,6 +1,6 @@
+import Formats
 import Foundation
 import Invocation
-import JSON
 import Synchronization
 import Tenancy
 import Testing

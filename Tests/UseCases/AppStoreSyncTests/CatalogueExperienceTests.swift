@@ -1,8 +1,8 @@
 import AppStoreSync
 import Cards
+import Formats
 import Geodesy
 import Invocation
-import JSON
 import Testing
 
 /// The values to register for an experience, from the cards of the clip, the location and the experience.

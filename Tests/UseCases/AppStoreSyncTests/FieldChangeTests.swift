@@ -1,6 +1,6 @@
 import AppStoreSync
 import Cards
-import JSON
+import Formats
 import Testing
 
 struct FieldChangeTests {

@@ -1,10 +1,10 @@
+import Formats
 import Foundation
 import Invocation
-import JSON
 import Lookups
-import LookupsSupport
 import Notifications
 import Tenancy
+import ValueFixtures
 
 /// A tenant with the clip of Apple's example, which serves many restaurants, and a clip of one business.
 struct FoodCourt {

@@ -1,15 +1,15 @@
 import APNsPayload
 import AppAttest
+import Formats
 import Foundation
 import Invocation
-import JSON
 import Lookups
-import LookupsSupport
 import Notifications
 import Receipts
 import Synchronization
 import Tenancy
 import Testing
+import ValueFixtures
 
 /// Decisions about reports, without HTTP and without a database.
 @Suite struct InstanceRegistrarTests {

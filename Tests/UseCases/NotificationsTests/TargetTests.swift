@@ -1,11 +1,11 @@
 import APNsPayload
+import Formats
 import Invocation
-import JSON
 import Lookups
-import LookupsSupport
 import Notifications
 import Tenancy
 import Testing
+import ValueFixtures
 
 @Suite struct TargetTests {
     private let court: FoodCourt

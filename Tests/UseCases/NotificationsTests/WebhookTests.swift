@@ -1,7 +1,5 @@
+import Formats
 import Foundation
-import IPAddresses
-import JSON
-import Notifications
 import Testing
 
 @testable import Notifications

@@ -1,5 +1,5 @@
 import APNsPayload
-import JSON
+import Formats
 import Testing
 
 @Suite struct NotificationHeadersTests {

@@ -1,5 +1,5 @@
 import APNsPayload
-import JSON
+import Formats
 import PropertyTesting
 
 /// Makes random dictionaries that are valid for a push type.

@@ -1,5 +1,5 @@
 import APNsPayload
-import JSON
+import Formats
 import PropertyTesting
 import Testing
 

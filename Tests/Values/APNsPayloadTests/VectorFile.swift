@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 import Testing
 
 /// A file of `Vectors/`: an array of objects, each with the source of what it holds.

@@ -1,4 +1,4 @@
-import Encodings
+import Formats
 import Testing
 
 @testable import AppAttest

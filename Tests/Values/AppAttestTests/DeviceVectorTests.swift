@@ -1,7 +1,7 @@
 import AppAttestSimulator
-import AppSiteAssociation
 import Crypto
 import Foundation
+import Invocation
 import PropertyTesting
 import Testing
 

@@ -1,7 +1,6 @@
-import AppSiteAssociation
-import Encodings
+import Formats
 import Foundation
-import JSON
+import Invocation
 import Testing
 
 @testable import AppAttest

@@ -1,7 +1,7 @@
-import AppSiteAssociation
 import Crypto
-import Encodings
+import Formats
 import Foundation
+import Invocation
 import Tenancy
 import Testing
 

@@ -1,6 +1,6 @@
 import Cards
+import Formats
 import Geodesy
-import JSON
 import Testing
 
 struct CardTests {

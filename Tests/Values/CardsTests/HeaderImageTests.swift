@@ -1,5 +1,5 @@
 import Cards
-import Encodings
+import Formats
 import PropertyTesting
 import Testing
 

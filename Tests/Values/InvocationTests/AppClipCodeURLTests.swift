@@ -1,4 +1,4 @@
-import AppClipCodes
+import Codes
 import Invocation
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
-import LookupsSupport
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import Lookups
 

@@ -1,7 +1,7 @@
 import Invocation
-import LookupsSupport
 import PropertyTesting
 import Testing
+import ValueFixtures
 
 @testable import Lookups
 

@@ -1,11 +1,10 @@
 import Cards
 import Foundation
 import Invocation
-import LookupsSupport
 import PropertyTesting
-import RateLimiting
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import Lookups
 

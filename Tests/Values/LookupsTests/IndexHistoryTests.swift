@@ -1,11 +1,11 @@
-import Encodings
+import Formats
 import Foundation
 import Geodesy
 import Invocation
-import LookupsSupport
 import PropertyTesting
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import Lookups
 

@@ -1,5 +1,5 @@
 import Foundation
-import LookupsSupport
+import ValueFixtures
 
 @testable import Lookups
 

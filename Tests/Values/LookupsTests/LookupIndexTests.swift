@@ -1,10 +1,9 @@
 import Foundation
 import Geodesy
 import Invocation
-import LookupsSupport
-import RateLimiting
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import Lookups
 

@@ -1,8 +1,8 @@
 import Invocation
-import LookupsSupport
 import PropertyTesting
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import Lookups
 

@@ -1,10 +1,10 @@
 import Foundation
 import Geodesy
 import Invocation
-import LookupsSupport
 import PropertyTesting
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import Lookups
 

@@ -1,8 +1,8 @@
 import Cards
 import Invocation
-import LookupsSupport
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import Lookups
 

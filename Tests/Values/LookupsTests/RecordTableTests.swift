@@ -1,6 +1,6 @@
-import LookupsSupport
 import PropertyTesting
 import Testing
+import ValueFixtures
 
 @testable import Lookups
 

@@ -2,9 +2,9 @@ import Cards
 import Foundation
 import Geodesy
 import Invocation
-import LookupsSupport
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import Lookups
 

@@ -1,10 +1,9 @@
 import AppAttest
 import Foundation
 import Invocation
-import LookupsSupport
-import RateLimiting
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import Lookups
 

@@ -1,11 +1,9 @@
-import Encodings
+import Formats
 import Foundation
 import Invocation
-import JSON
-import LookupsSupport
-import ReceiptSupport
 import Tenancy
 import Testing
+import ValueFixtures
 
 @testable import Receipts
 

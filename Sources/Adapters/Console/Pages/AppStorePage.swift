@@ -1,7 +1,6 @@
 import Administration
 import AppStoreSync
-import HTML
-import JSON
+import Formats
 import Persistence
 import Tenancy
 

@@ -1,8 +1,6 @@
 import Administration
 import AppStoreSync
-import HTML
-import HTTPSyntax
-import JSON
+import Formats
 import Persistence
 import Tenancy
 

@@ -1,8 +1,6 @@
 import Administration
+import Formats
 import Foundation
-import HTML
-import HTTPSyntax
-import JSON
 import Persistence
 
 /// A tenant's audit log.

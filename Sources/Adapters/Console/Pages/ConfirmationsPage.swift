@@ -1,9 +1,8 @@
 import Administration
-import Encodings
+import Confirmations
+import Formats
 import Foundation
-import HTML
 import Invocation
-import Locations
 import Receipts
 
 /// Numbers of confirmations by day and outcome. Doorstep stores no coordinates of confirmations.

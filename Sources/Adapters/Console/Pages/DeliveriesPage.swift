@@ -1,9 +1,6 @@
 import Administration
-import Encodings
+import Formats
 import Foundation
-import HTML
-import HTTPSyntax
-import JSON
 import Notifications
 import Tenancy
 

@@ -1,9 +1,7 @@
 import Administration
+import Formats
 import Foundation
-import HTML
-import HTTPSyntax
 import Invocation
-import JSON
 import Notifications
 import Tenancy
 

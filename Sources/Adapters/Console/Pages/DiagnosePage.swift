@@ -1,8 +1,6 @@
 import Administration
-import HTML
-import HTTPSyntax
+import Formats
 import Invocation
-import JSON
 import Lookups
 import Tenancy
 

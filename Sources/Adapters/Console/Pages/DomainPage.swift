@@ -1,7 +1,6 @@
 import Administration
+import Formats
 import Foundation
-import HTML
-import HTTPSyntax
 import Lookups
 import Persistence
 import Tenancy

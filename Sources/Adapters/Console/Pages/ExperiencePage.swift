@@ -1,6 +1,6 @@
 import Administration
 import Cards
-import HTML
+import Formats
 import Invocation
 import Lookups
 import Persistence

@@ -1,8 +1,6 @@
-import Encodings
+import Codes
+import Formats
 import Foundation
-import HTML
-import JSON
-import QRCode
 
 /// Parts that several pages share.
 extension HTMLWriter {

@@ -1,4 +1,4 @@
-import HTML
+import Formats
 
 /// Help and keyboard shortcuts.
 enum HelpPage {

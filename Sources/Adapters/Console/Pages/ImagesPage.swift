@@ -1,9 +1,7 @@
 import Administration
 import Cards
-import HTML
-import HTTPSyntax
+import Formats
 import HTTPTypes
-import JSON
 import Persistence
 import Tenancy
 

@@ -1,6 +1,6 @@
 import Administration
+import Formats
 import Geodesy
-import HTML
 import Invocation
 import Lookups
 import Tenancy

@@ -1,9 +1,7 @@
 import Administration
+import Formats
 import Foundation
-import HTML
-import HTTPSyntax
 import HTTPTypes
-import JSON
 import Lookups
 import Persistence
 import Tenancy

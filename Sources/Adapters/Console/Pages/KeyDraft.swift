@@ -1,7 +1,6 @@
 import Administration
-import Encodings
+import Formats
 import Foundation
-import HTTPSyntax
 import Invocation
 import Tenancy
 

@@ -1,8 +1,6 @@
 import Administration
-import Encodings
+import Formats
 import Foundation
-import HTML
-import HTTPSyntax
 import HTTPTypes
 import Invocation
 import Persistence

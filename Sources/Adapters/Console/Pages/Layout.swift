@@ -1,6 +1,6 @@
 import Administration
+import Formats
 import Foundation
-import HTML
 import Invocation
 import Platform
 import Tenancy

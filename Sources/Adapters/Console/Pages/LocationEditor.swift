@@ -1,13 +1,10 @@
 import Administration
 import Crypto
-import Encodings
+import Formats
 import Foundation
 import Geodesy
-import HTML
-import HTTPSyntax
 import HTTPTypes
 import Invocation
-import JSON
 import Lookups
 import Persistence
 import Tenancy

@@ -1,7 +1,7 @@
 import Administration
+import Formats
 import Foundation
 import Geodesy
-import HTTPSyntax
 import Invocation
 import Lookups
 import Persistence

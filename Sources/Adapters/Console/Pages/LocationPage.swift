@@ -1,13 +1,10 @@
 import Administration
-import Encodings
+import Confirmations
+import Formats
 import Foundation
 import Geodesy
-import HTML
-import HTTPSyntax
 import HTTPTypes
 import Invocation
-import JSON
-import Locations
 import Lookups
 import Persistence
 import Receipts

@@ -1,11 +1,8 @@
 import Administration
-import Encodings
+import Formats
 import Foundation
 import Geodesy
-import HTML
-import HTTPSyntax
 import Invocation
-import JSON
 import Lookups
 import Tenancy
 

@@ -1,6 +1,5 @@
 import Administration
-import HTML
-import HTTPSyntax
+import Formats
 import HTTPTypes
 import Invocation
 

@@ -1,8 +1,7 @@
 import Administration
-import Encodings
+import Confirmations
+import Formats
 import Foundation
-import HTML
-import Locations
 import Tenancy
 
 /// What happened at a tenant's locations in the last days, compared with the week before, and the places that need attention.

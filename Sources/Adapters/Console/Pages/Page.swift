@@ -1,5 +1,5 @@
 import Administration
-import HTML
+import Formats
 import HTTPTypes
 import Tenancy
 

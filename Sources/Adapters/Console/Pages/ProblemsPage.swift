@@ -1,6 +1,5 @@
 import Administration
-import HTML
-import HTTPSyntax
+import Formats
 
 /// A tenant's findings by kind.
 struct ProblemsPage: Sendable {

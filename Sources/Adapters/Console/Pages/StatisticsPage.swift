@@ -1,10 +1,8 @@
 import Administration
-import Encodings
+import Confirmations
+import Formats
 import Foundation
-import HTML
-import HTTPSyntax
 import Invocation
-import Locations
 import Tenancy
 
 /// Counts of lookups, confirmations, launch reports and deliveries in a period, by day, location, source or experience.

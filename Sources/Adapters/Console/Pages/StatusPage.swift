@@ -1,6 +1,6 @@
 import Administration
+import Formats
 import Foundation
-import HTML
 import Lookups
 
 /// The deployment's status, for sessions that see all tenants.

@@ -1,9 +1,7 @@
 import Administration
-import HTML
-import HTTPSyntax
+import Formats
 import HTTPTypes
 import Persistence
-import RateLimiting
 import Tenancy
 
 /// One tenant for operators: limits, quotas and suspension.

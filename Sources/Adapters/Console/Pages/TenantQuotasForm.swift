@@ -1,6 +1,5 @@
 import Administration
-import HTML
-import HTTPSyntax
+import Formats
 import Persistence
 import Tenancy
 

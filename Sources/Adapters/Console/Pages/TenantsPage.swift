@@ -1,7 +1,6 @@
 import Administration
-import HTML
+import Formats
 import Invocation
-import RateLimiting
 import Tenancy
 
 /// All tenants of the deployment with their limits, for sessions that see all tenants.

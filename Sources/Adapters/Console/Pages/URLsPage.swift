@@ -1,7 +1,6 @@
 import Administration
 import Cards
-import HTML
-import HTTPSyntax
+import Formats
 import Invocation
 import Lookups
 import Tenancy

@@ -1,10 +1,7 @@
 import Administration
-import Encodings
+import Formats
 import Foundation
-import HTML
-import HTTPSyntax
 import Invocation
-import JSON
 import Notifications
 import Tenancy
 

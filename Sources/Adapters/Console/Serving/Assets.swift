@@ -1,9 +1,7 @@
 import Crypto
-import Encodings
+import Formats
 import Foundation
-import HTML
 import HTTPServer
-import HTTPSyntax
 import HTTPTypes
 import Platform
 

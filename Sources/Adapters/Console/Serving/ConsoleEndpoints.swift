@@ -1,12 +1,9 @@
 import Administration
 import Cards
+import Formats
 import Foundation
-import HTML
 import HTTPServer
-import HTTPSyntax
 import HTTPTypes
-import IPAddresses
-import JSON
 import Logging
 import Lookups
 import Persistence

@@ -1,6 +1,6 @@
+import Formats
 import HTTPServer
 import HTTPTypes
-import IPAddresses
 
 /// Refuses requests that do not come from a console page, and adds security header fields to every response.
 ///

@@ -1,11 +1,10 @@
 public import Administration
 public import AppStoreSync
+public import Confirmations
+public import Formats
 public import Foundation
 import HTTPServer
-public import IPAddresses
 public import Invocation
-public import JSON
-public import Locations
 public import Logging
 public import Lookups
 public import Notifications

@@ -1,8 +1,8 @@
 import Administration
+import Formats
 import Foundation
-import IPAddresses
 import Persistence
-import RateLimiting
+import Tenancy
 
 /// Signs people in by their links, and recognises their cookies.
 struct Entrance: Sendable {

@@ -1,8 +1,7 @@
 import Administration
+import Formats
 import Foundation
-import HTML
 import HTTPServer
-import HTTPSyntax
 import HTTPTypes
 import Logging
 import Notifications

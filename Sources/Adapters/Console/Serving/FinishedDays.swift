@@ -1,5 +1,5 @@
+import Confirmations
 import Foundation
-import Locations
 import Synchronization
 import Tenancy
 

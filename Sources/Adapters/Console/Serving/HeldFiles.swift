@@ -1,6 +1,6 @@
 import Administration
 import Crypto
-import Encodings
+import Formats
 import Foundation
 import Tenancy
 

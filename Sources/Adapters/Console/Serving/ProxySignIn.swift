@@ -1,7 +1,7 @@
 import Administration
+import Formats
 import Foundation
 import HTTPTypes
-import IPAddresses
 import Invocation
 import Synchronization
 public import Tenancy

@@ -1,6 +1,6 @@
+import Formats
 import HTTPServer
 import HTTPTypes
-import IPAddresses
 
 /// A request on its way to an endpoint.
 struct ReceivedRequest: Sendable {

@@ -1,6 +1,6 @@
 import Administration
+import Formats
 import Foundation
-import HTTPSyntax
 import Notifications
 import Persistence
 import Synchronization

@@ -1,9 +1,9 @@
 import Administration
 import AppStoreSync
+import Formats
 import Foundation
 import HTTPTypes
 import Invocation
-import JSON
 import Tenancy
 
 /// The endpoint for the results of the last check of App Store Connect.

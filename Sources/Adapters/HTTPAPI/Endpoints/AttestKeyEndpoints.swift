@@ -1,7 +1,7 @@
 import Administration
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
 import Tenancy
 
 /// The endpoints that list and revoke a tenant's keys of App Attest.

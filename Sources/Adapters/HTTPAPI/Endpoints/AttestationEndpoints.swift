@@ -1,8 +1,8 @@
 import AppAttest
-import Attestation
+import Confirmations
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
 import Lookups
 import Tenancy
 

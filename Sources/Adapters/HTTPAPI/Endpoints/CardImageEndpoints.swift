@@ -1,5 +1,5 @@
 import Cards
-import HTTPSyntax
+import Formats
 import HTTPTypes
 import Lookups
 

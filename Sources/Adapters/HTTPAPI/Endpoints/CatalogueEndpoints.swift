@@ -1,9 +1,7 @@
 import Administration
-import Encodings
+import Formats
 import Foundation
-import HTTPSyntax
 import HTTPTypes
-import JSON
 import Tenancy
 
 /// The endpoints that manage one kind of item: the list, and each item by its key.

@@ -1,8 +1,7 @@
 import APNsPayload
-import Encodings
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
 import Notifications
 import Tenancy
 

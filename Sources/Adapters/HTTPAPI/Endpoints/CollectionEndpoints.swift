@@ -1,6 +1,6 @@
 import Administration
+import Formats
 import HTTPTypes
-import JSON
 import Lookups
 import Tenancy
 

@@ -1,10 +1,8 @@
-import Encodings
+import Confirmations
+import Formats
 import Foundation
-import HTTPSyntax
 import HTTPTypes
 import Invocation
-import JSON
-import Locations
 import Tenancy
 
 /// The endpoints that list a tenant's recorded confirmations.

@@ -1,9 +1,7 @@
 import Administration
-import Encodings
+import Formats
 import Foundation
-import HTTPSyntax
 import HTTPTypes
-import JSON
 import Notifications
 import Tenancy
 

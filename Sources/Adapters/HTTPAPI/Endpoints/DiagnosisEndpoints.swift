@@ -1,5 +1,5 @@
+import Formats
 import HTTPTypes
-import JSON
 import Tenancy
 
 /// The endpoint that diagnoses an invocation URL, point by point.

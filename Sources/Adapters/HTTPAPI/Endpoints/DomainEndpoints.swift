@@ -1,7 +1,7 @@
 import Administration
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
 import Tenancy
 
 /// The endpoints with which a tenant claims domains, stores their content and has them verified.

@@ -1,7 +1,7 @@
 import Administration
 import Cards
+import Formats
 import HTTPTypes
-import JSON
 import Tenancy
 
 /// The endpoints for the images of a tenant's cards. A file's path contains its SHA-256.

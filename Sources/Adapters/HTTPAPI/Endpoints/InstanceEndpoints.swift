@@ -1,10 +1,10 @@
 import APNsPayload
 import AppAttest
+import Confirmations
+import Formats
 import Foundation
 import HTTPTypes
 import Invocation
-import JSON
-import Locations
 import Lookups
 import Notifications
 import Receipts

@@ -1,8 +1,8 @@
 import Administration
+import Formats
 import Foundation
 import HTTPTypes
 import Invocation
-import JSON
 import Lookups
 import Tenancy
 

@@ -1,7 +1,7 @@
 import AppAttest
+import Confirmations
 import HTTPTypes
 import Invocation
-import Locations
 import Lookups
 import Tenancy
 

@@ -1,9 +1,8 @@
 import Administration
+import Formats
 import Foundation
-import HTTPSyntax
 import HTTPTypes
 import Invocation
-import JSON
 import Lookups
 import Notifications
 import Tenancy

@@ -1,9 +1,8 @@
 import APNsPayload
+import Formats
 import Foundation
-import HTTPSyntax
 import HTTPTypes
 import Invocation
-import JSON
 import Notifications
 import Tenancy
 

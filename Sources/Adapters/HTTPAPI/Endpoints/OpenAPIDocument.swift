@@ -1,6 +1,6 @@
 import COpenAPI
+import Formats
 import HTTPTypes
-import JSON
 
 /// The API's OpenAPI 3.1 document.
 enum OpenAPIDocument {

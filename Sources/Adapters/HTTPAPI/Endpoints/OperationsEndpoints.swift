@@ -1,8 +1,6 @@
-import Encodings
+import Formats
 import Foundation
-import HTTPSyntax
 import HTTPTypes
-import JSON
 import Lookups
 import Platform
 

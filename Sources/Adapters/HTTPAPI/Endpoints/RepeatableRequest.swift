@@ -1,8 +1,7 @@
 import Crypto
+import Formats
 import Foundation
-import HTTPSyntax
 import HTTPTypes
-import JSON
 import Lookups
 import NIOCore
 import Notifications

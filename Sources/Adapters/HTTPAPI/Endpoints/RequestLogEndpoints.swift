@@ -1,8 +1,7 @@
 import Administration
+import Formats
 import Foundation
-import HTTPSyntax
 import HTTPTypes
-import JSON
 import Tenancy
 
 /// The endpoint that lists refused and failed requests of a tenant's keys.

@@ -1,6 +1,6 @@
-import AppSiteAssociation
-import HTTPSyntax
+import Formats
 import HTTPTypes
+import Invocation
 import Lookups
 
 /// The endpoint for the association file of each proved host. It needs no key and ignores `User-Agent`.

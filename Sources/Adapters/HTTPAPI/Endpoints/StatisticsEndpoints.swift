@@ -1,8 +1,7 @@
-import HTTPSyntax
+import Confirmations
+import Formats
 import HTTPTypes
 import Invocation
-import JSON
-import Locations
 import Tenancy
 
 /// The endpoint that counts lookups, confirmations, launch reports and deliveries.

@@ -1,7 +1,7 @@
 import Administration
+import Formats
 import HTTPTypes
 import Invocation
-import JSON
 import Lookups
 import Tenancy
 

@@ -1,9 +1,8 @@
 import Administration
-import Encodings
+import Formats
 import Foundation
 import HTTPTypes
 import Invocation
-import JSON
 import Notifications
 import Tenancy
 

@@ -1,5 +1,4 @@
 import Lookups
-import RateLimiting
 import Tenancy
 
 /// Limits the number of stored items, such as instances, that a tenant adds, and that a client with a publishable key adds.

@@ -1,4 +1,4 @@
-import IPAddresses
+import Formats
 
 /// The sender of a request, as limits distinguish clients.
 struct Client: Sendable {

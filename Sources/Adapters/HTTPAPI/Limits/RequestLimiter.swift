@@ -1,7 +1,6 @@
+import Formats
 import HTTPTypes
-import JSON
 import Lookups
-import RateLimiting
 import Tenancy
 
 /// Applies the rate limits of keys and clients.

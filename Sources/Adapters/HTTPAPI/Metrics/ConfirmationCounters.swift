@@ -1,4 +1,4 @@
-import Locations
+import Confirmations
 import Metrics
 import Receipts
 

@@ -1,9 +1,9 @@
 import Administration
 import AppAttest
-import AppSiteAssociation
 import Cards
+import Formats
 import HTTPTypes
-import JSON
+import Invocation
 import Tenancy
 
 extension Problem {

@@ -1,6 +1,6 @@
+import Formats
 import HTTPTypes
 import Invocation
-import JSON
 import Lookups
 import Tenancy
 

@@ -1,6 +1,6 @@
 import Crypto
+import Formats
 import Foundation
-import HTML
 import HTTPTypes
 
 /// One page for each ``ProblemType`` with its cause and remedy, and a page that lists them.

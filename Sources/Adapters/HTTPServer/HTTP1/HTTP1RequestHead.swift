@@ -1,5 +1,4 @@
-import HTTPSyntax
-import IPAddresses
+import Formats
 import NIOCore
 import NIOHTTP1
 

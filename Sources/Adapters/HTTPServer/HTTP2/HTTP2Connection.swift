@@ -1,6 +1,5 @@
-import HTTPSyntax
+import Formats
 import HTTPTypes
-import IPAddresses
 import NIOCore
 import NIOHPACK
 import NIOHTTP2

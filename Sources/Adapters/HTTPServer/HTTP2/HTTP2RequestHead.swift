@@ -1,5 +1,4 @@
-import HTTPSyntax
-import IPAddresses
+import Formats
 import NIOHPACK
 
 /// The head of a request of HTTP/2.

@@ -2,8 +2,8 @@ import APNsPayload
 import APNsSimulator
 import ArgumentParser
 import Crypto
+import Formats
 import Foundation
-import JSON
 import Notifications
 import Tenancy
 import UnixSignals

@@ -1,7 +1,7 @@
 import AppStoreSync
 import ArgumentParser
+import Formats
 import Foundation
-import JSON
 import Platform
 
 extension AppStoreCommand {

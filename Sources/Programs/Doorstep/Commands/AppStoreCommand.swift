@@ -2,8 +2,8 @@ import Administration
 import AppStoreConnect
 import AppStoreSync
 import ArgumentParser
+import Formats
 import Foundation
-import JSON
 import Persistence
 import Tenancy
 

@@ -1,8 +1,8 @@
 import AppStoreConnectSimulator
 import ArgumentParser
 import Crypto
+import Formats
 import Foundation
-import JSON
 import UnixSignals
 
 struct AppStoreSimulatorCommand: AsyncParsableCommand {

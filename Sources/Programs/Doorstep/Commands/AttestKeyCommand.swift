@@ -1,6 +1,6 @@
 import Administration
 import ArgumentParser
-import JSON
+import Formats
 import Persistence
 import ServerClient
 import Tenancy

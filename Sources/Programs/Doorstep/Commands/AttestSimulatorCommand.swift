@@ -1,8 +1,8 @@
 import AppAttest
-import AppSiteAssociation
 import ArgumentParser
+import Formats
 import Foundation
-import JSON
+import Invocation
 import ServerClient
 import Tenancy
 

@@ -1,10 +1,9 @@
 import AppAttest
-import AppSiteAssociation
 import ArgumentParser
 import Crypto
-import Encodings
+import Formats
 import Foundation
-import JSON
+import Invocation
 
 struct AttestationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

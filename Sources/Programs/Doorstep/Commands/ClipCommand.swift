@@ -2,7 +2,7 @@ import Administration
 import AppAttest
 import ArgumentParser
 import Cards
-import JSON
+import Formats
 import ServerClient
 import Tenancy
 

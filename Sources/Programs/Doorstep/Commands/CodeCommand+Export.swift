@@ -1,14 +1,13 @@
 import Administration
-import AppClipCodes
 public import ArgumentParser
+import Codes
+import Formats
 import Foundation
 public import Invocation
-import JSON
 import Lookups
 import Persistence
 import Platform
 import PostgreSQL
-import QRCode
 import Tenancy
 
 extension CodeCommand {

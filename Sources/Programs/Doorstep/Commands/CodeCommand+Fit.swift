@@ -1,7 +1,7 @@
-import AppClipCodes
 import ArgumentParser
+import Codes
+import Formats
 import Invocation
-import JSON
 
 extension CodeCommand {
     struct Fit: ParsableCommand {

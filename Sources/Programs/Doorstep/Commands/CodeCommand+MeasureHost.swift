@@ -1,8 +1,8 @@
 import Administration
-import AppClipCodes
 import ArgumentParser
+import Codes
+import Formats
 import Foundation
-import JSON
 
 extension CodeCommand {
     struct MeasureHost: ParsableCommand {

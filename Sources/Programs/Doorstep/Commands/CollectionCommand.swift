@@ -1,6 +1,6 @@
 import Administration
 import ArgumentParser
-import JSON
+import Formats
 import ServerClient
 
 /// The command that manages the items of one kind. It follows from the description of the resource, whose key is one field.

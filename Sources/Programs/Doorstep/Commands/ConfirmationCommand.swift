@@ -1,11 +1,10 @@
 import Administration
 import AppAttest
 import ArgumentParser
-import Encodings
+import Confirmations
+import Formats
 import Foundation
 import Invocation
-import JSON
-import Locations
 import Persistence
 import Receipts
 import ServerClient

@@ -1,10 +1,9 @@
 import Administration
 import ArgumentParser
 import Console
+import Formats
 import Foundation
 import Invocation
-import JSON
-import LogLines
 import Logging
 import Persistence
 import Platform

@@ -1,9 +1,8 @@
 import APNsPayload
 import Administration
 import ArgumentParser
-import Encodings
+import Formats
 import Foundation
-import JSON
 import Notifications
 import Persistence
 import PostgreSQL

@@ -1,5 +1,5 @@
 import ArgumentParser
-import JSON
+import Formats
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

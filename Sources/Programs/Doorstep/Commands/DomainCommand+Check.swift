@@ -1,10 +1,10 @@
 import Administration
-import AppSiteAssociation
 import ArgumentParser
-import DomainProof
-import JSON
+import Formats
+import Invocation
 import OutboundHTTP
 import Tenancy
+import TenantSites
 
 extension DomainCommand {
     struct Check: AsyncParsableCommand {

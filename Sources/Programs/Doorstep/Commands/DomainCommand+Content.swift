@@ -1,8 +1,8 @@
 import Administration
-import AppSiteAssociation
 import ArgumentParser
+import Formats
 import Foundation
-import JSON
+import Invocation
 import Persistence
 import ServerClient
 import Tenancy

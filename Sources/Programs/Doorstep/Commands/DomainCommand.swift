@@ -1,12 +1,12 @@
 import Administration
 import ArgumentParser
-import DomainProof
+import Formats
 import Foundation
-import JSON
 import OutboundHTTP
 import Persistence
 import ServerClient
 import Tenancy
+import TenantSites
 
 struct DomainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 import Administration
 import ArgumentParser
 import Cards
+import Formats
 import Invocation
-import JSON
 import ServerClient
 import Tenancy
 

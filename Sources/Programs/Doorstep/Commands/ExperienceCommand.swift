@@ -1,8 +1,8 @@
 import Administration
 import AppStoreSync
 import ArgumentParser
+import Formats
 import Invocation
-import JSON
 import Lookups
 import Persistence
 import ServerClient

@@ -1,7 +1,7 @@
 import Administration
 import ArgumentParser
+import Formats
 import Foundation
-import JSON
 import Tenancy
 
 /// The CSV file of an import, and its options.

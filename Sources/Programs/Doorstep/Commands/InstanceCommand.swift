@@ -1,9 +1,9 @@
 import APNsPayload
 import Administration
 import ArgumentParser
+import Formats
 import Foundation
 import Invocation
-import JSON
 import Notifications
 import Persistence
 import ServerClient

@@ -1,8 +1,8 @@
 import Administration
 import ArgumentParser
+import Formats
 import Foundation
 import Invocation
-import JSON
 import Persistence
 import ServerClient
 import Tenancy

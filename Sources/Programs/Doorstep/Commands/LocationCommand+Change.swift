@@ -1,9 +1,9 @@
 import Administration
 import ArgumentParser
 import Cards
+import Formats
 import Geodesy
 import Invocation
-import JSON
 import Lookups
 import ServerClient
 import Tenancy

@@ -1,7 +1,7 @@
 import Administration
 import ArgumentParser
+import Formats
 import Foundation
-import JSON
 import ServerClient
 import Tenancy
 

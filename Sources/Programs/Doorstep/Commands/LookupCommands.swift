@@ -1,10 +1,10 @@
 import Administration
 import ArgumentParser
+import Confirmations
+import Formats
 import Foundation
 import Geodesy
 import Invocation
-import JSON
-import Locations
 import Lookups
 import Notifications
 import Persistence

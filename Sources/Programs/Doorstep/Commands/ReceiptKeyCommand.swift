@@ -1,7 +1,6 @@
 import ArgumentParser
-import Encodings
+import Formats
 import Foundation
-import JSON
 import Receipts
 
 struct ReceiptKeyCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import JSON
+import Formats
 import ServerClient
 import Tenancy
 

@@ -1,7 +1,6 @@
 import Administration
 import ArgumentParser
-import Encodings
-import JSON
+import Formats
 import Persistence
 import PostgreSQL
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import JSON
+import Formats
 
 struct SettingsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,8 @@
 import Administration
 import ArgumentParser
-import Encodings
+import Confirmations
+import Formats
 import Foundation
-import JSON
-import Locations
 import ServerClient
 
 struct StatisticsCommand: AsyncParsableCommand {

@@ -1,10 +1,9 @@
 import Administration
 import ArgumentParser
+import Formats
 import Invocation
-import JSON
 import Notifications
 import Persistence
-import RateLimiting
 import ServerClient
 import Tenancy
 

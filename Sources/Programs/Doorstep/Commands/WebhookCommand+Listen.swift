@@ -1,11 +1,10 @@
 import ArgumentParser
+import Formats
 import Foundation
-import IPAddresses
-import JSON
 import Notifications
 import OutboundHTTP
 import ServerClient
-import WebhookClient
+import TenantSites
 
 extension WebhookCommand {
     struct Listen: AsyncParsableCommand {

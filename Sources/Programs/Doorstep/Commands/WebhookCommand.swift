@@ -1,16 +1,15 @@
 import Administration
 import ArgumentParser
+import Formats
 import Foundation
-import IPAddresses
 import Invocation
-import JSON
 import Notifications
 import OutboundHTTP
 import Persistence
 import PostgreSQL
 import ServerClient
 import Tenancy
-import WebhookClient
+import TenantSites
 
 struct WebhookCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

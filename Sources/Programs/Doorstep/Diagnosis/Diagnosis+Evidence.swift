@@ -1,11 +1,11 @@
 import Administration
 import AppStoreSync
-import DomainProof
 import Foundation
 import Invocation
 import Lookups
 import OutboundHTTP
 import Tenancy
+import TenantSites
 
 extension Diagnosis {
     /// The tenant's data that concerns a URL.

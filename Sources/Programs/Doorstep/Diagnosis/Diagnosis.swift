@@ -1,9 +1,8 @@
 import Administration
-import AppSiteAssociation
 import AppStoreSync
+import Formats
 import Foundation
 import Invocation
-import JSON
 import Lookups
 import Notifications
 import Tenancy

@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 /// One point of a diagnosis.
 struct DiagnosisCheck: Sendable {

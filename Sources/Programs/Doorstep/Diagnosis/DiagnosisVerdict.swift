@@ -1,5 +1,5 @@
+import Formats
 import Invocation
-import JSON
 import Lookups
 
 /// The result of a diagnosis: the lookup's response, and whether iPhones launch the clip with the URL.

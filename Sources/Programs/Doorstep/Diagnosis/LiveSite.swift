@@ -1,5 +1,4 @@
 import Administration
-import AppSiteAssociation
 import Invocation
 
 /// The site of an invocation URL, as it is served now.

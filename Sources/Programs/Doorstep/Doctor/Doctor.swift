@@ -2,15 +2,14 @@ import APNsClient
 import APNsPayload
 import AppStoreConnect
 import ArgumentParser
-import DomainProof
-import Encodings
+import Formats
 import Foundation
 import HTTPAPI
 import HTTPServer
-import IPAddresses
 import Logging
 import OutboundHTTP
 import Persistence
+import TenantSites
 
 /// Checks the set-up of a server, with the settings and the code of `doorstep serve`. It changes nothing.
 struct Doctor {

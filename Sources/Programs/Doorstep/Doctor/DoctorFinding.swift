@@ -1,5 +1,5 @@
+import Formats
 import Foundation
-import JSON
 
 /// The result of one check of a set-up.
 struct DoctorFinding: Sendable {

@@ -1,7 +1,7 @@
 import Administration
 import ArgumentParser
+import Formats
 import Foundation
-import JSON
 
 /// The format of the output: tables for people, JSON for scripts. Responses of the API and new keys are always JSON.
 struct OutputOptions: ParsableArguments {

@@ -1,5 +1,5 @@
-import HTML
-import QRCode
+import Codes
+import Formats
 
 /// QR codes to print and cut out, each with its name and URL. The output is one HTML page, which is printed on as many sheets as
 /// needed.

@@ -1,4 +1,4 @@
-import JSON
+import Formats
 import ServerClient
 
 /// A refusal as the error of a command. Its code, detail and members were printed as JSON before.

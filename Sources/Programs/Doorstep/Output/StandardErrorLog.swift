@@ -1,6 +1,6 @@
+import Formats
 import Foundation
 import Glibc
-import LogLines
 import Logging
 import Synchronization
 

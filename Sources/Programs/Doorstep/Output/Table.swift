@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 /// Rows of JSON members as columns of text.
 struct Table: CustomStringConvertible {

@@ -1,9 +1,6 @@
 import Administration
-import AppSiteAssociation
 import AppStoreSync
 import Console
-import DNSClient
-import DomainProof
 import Foundation
 import HTTPAPI
 import Invocation
@@ -17,6 +14,7 @@ import Platform
 import PostgreSQL
 import ServiceLifecycle
 import Tenancy
+import TenantSites
 
 /// The console with all its parts. It connects the pages to the stores.
 struct ConsoleHost {

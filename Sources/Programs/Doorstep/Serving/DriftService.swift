@@ -1,6 +1,6 @@
 import AppStoreConnect
 import AppStoreSync
-import Encodings
+import Formats
 import Foundation
 import Logging
 import Metrics

@@ -1,7 +1,6 @@
 import APNsClient
 import AppAttest
-import Attestation
-import DNSClient
+import Confirmations
 import Foundation
 import HTTPAPI
 import Logging
@@ -12,6 +11,7 @@ import Platform
 import PostgreSQL
 import Receipts
 import ServiceLifecycle
+import TenantSites
 
 /// The server with all its parts. It connects adapters and use cases, as `ConsoleHost` does for the console.
 struct Server {

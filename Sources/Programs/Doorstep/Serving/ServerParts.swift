@@ -2,9 +2,7 @@ import APNsClient
 import Administration
 import AppAttest
 import AppStoreSync
-import Attestation
-import DNSClient
-import DomainProof
+import Confirmations
 import Foundation
 import HTTPAPI
 import HTTPServer
@@ -20,6 +18,7 @@ import PostgreSQL
 import Receipts
 import ServiceLifecycle
 import Tenancy
+import TenantSites
 import TraceExport
 
 /// The parts of a running server that its endpoints and its services share.

@@ -1,5 +1,5 @@
+import Formats
 import HTTPAPI
-import IPAddresses
 import Logging
 import Metrics
 import OutboundHTTP

@@ -3,7 +3,7 @@ import Metrics
 import Notifications
 import OutboundHTTP
 import ServiceLifecycle
-import WebhookClient
+import TenantSites
 
 /// Sends messages to tenants' webhooks while the server runs.
 ///

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Cards
-import JSON
+import Formats
 
 /// The options for Apple's card of a clip, a location or an experience.
 struct CardOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 import APNsClient
 import ArgumentParser
 import Console
-import IPAddresses
+import Formats
 
 /// The address of the console, and its origins for browsers.
 struct ConsoleOptions: ParsableArguments {

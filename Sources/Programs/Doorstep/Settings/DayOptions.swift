@@ -1,5 +1,5 @@
 import ArgumentParser
-import Encodings
+import Formats
 import Foundation
 
 /// The days that a command selects; all days if none is named.

@@ -1,19 +1,16 @@
 import APNsPayload
 public import Administration
 public import AppAttest
-public import AppSiteAssociation
 public import ArgumentParser
 public import Cards
-public import DNSClient
+public import Confirmations
+public import Formats
 import Foundation
 public import Invocation
-import JSON
-public import Locations
-public import LogLines
 public import Notifications
-public import RateLimiting
 public import ServerClient
 public import Tenancy
+public import TenantSites
 
 // Arguments and options are parsed here, once, into their types.
 

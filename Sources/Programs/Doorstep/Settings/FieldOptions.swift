@@ -1,7 +1,7 @@
 import Administration
 import ArgumentParser
+import Formats
 import Foundation
-import JSON
 
 /// Options for a new item: one for each text, number and flag among the fields of a resource, except its key.
 struct NewItemOptions<Item: WritableResource>: ParsableArguments, CustomReflectable {

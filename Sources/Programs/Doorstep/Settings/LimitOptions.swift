@@ -1,5 +1,5 @@
 import ArgumentParser
-import RateLimiting
+import Tenancy
 
 /// The server's limits for tenants without their own limits.
 struct LimitOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 import ArgumentParser
+import Formats
 import HTTPAPI
 import HTTPServer
-import IPAddresses
 
 /// The addresses of a server, its number of connections, and its trusted proxies.
 struct ListenOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 import ArgumentParser
+import Formats
 import Foundation
-import IPAddresses
 import OutboundHTTP
 
 /// The allowed addresses of servers that tenants name, and trusted certificates.

@@ -1,9 +1,8 @@
 import Administration
 import ArgumentParser
-import DNSClient
-import DomainProof
 import Foundation
 import OutboundHTTP
+import TenantSites
 
 /// The DNS server and addresses for a command's domain proofs.
 struct ProofOptions: ParsableArguments {

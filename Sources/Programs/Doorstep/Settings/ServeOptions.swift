@@ -1,6 +1,6 @@
 import ArgumentParser
+import Formats
 import HTTPAPI
-import LogLines
 import Logging
 import Persistence
 

@@ -1,15 +1,13 @@
 import APNsClient
 import ArgumentParser
 import Console
-import DNSClient
+import Formats
 import HTTPAPI
-import IPAddresses
-import LogLines
 import Logging
 import Persistence
-import RateLimiting
 import ServerClient
 import Tenancy
+import TenantSites
 
 /// All settings there are.
 enum Settings {

@@ -1,7 +1,7 @@
 import Administration
 import AppStoreSync
 import ArgumentParser
-import Encodings
+import Formats
 import Foundation
 import Invocation
 import Persistence

@@ -1,6 +1,6 @@
+public import Formats
 import Foundation
 public import Invocation
-public import JSON
 
 /// The audience of a notification.
 public enum Audience: Sendable, Hashable {

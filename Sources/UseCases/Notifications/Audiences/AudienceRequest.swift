@@ -1,5 +1,5 @@
 public import APNsPayload
-public import JSON
+public import Formats
 
 /// The audience of a notification with its conditions, as requested.
 public struct AudienceRequest: Sendable, Hashable {

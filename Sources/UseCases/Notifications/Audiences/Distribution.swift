@@ -1,6 +1,6 @@
 import APNsPayload
+import Formats
 public import Foundation
-import JSON
 public import Tenancy
 
 /// The decisions about a notification's audience. They are the same for every part and on every server.

@@ -1,6 +1,6 @@
 import APNsPayload
+public import Formats
 import Invocation
-public import JSON
 import Lookups
 
 extension ComposedNotification {

@@ -1,7 +1,7 @@
 import APNsPayload
+import Formats
 public import Foundation
 import Invocation
-import JSON
 public import Lookups
 import Tenancy
 

@@ -1,7 +1,7 @@
 import APNsPayload
+public import Formats
 public import Foundation
 public import Invocation
-public import JSON
 public import Tenancy
 
 extension NotificationRequest {

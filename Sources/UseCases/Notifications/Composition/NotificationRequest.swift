@@ -1,5 +1,5 @@
+public import Formats
 public import Invocation
-public import JSON
 
 /// A notification to compose: its target and its content.
 public struct NotificationRequest: Sendable, Hashable {

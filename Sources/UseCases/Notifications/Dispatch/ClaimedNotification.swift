@@ -1,6 +1,6 @@
 public import APNsPayload
+public import Formats
 public import Foundation
-public import HTTPSyntax
 public import Tenancy
 
 /// The data that deliveries of one notification share. All deliveries refer to one object.

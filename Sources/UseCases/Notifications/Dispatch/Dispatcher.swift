@@ -1,6 +1,6 @@
 import APNsPayload
+import Formats
 public import Foundation
-import HTTPSyntax
 import Synchronization
 import Tenancy
 

@@ -1,6 +1,6 @@
+public import Formats
 import Foundation
 public import Invocation
-public import JSON
 public import Tenancy
 
 /// The identity of a request: its sender's key and all its content.

@@ -1,7 +1,7 @@
 import APNsPayload
+public import Formats
 import Foundation
 import Invocation
-public import JSON
 import Tenancy
 
 extension Instance {

@@ -1,7 +1,7 @@
 import APNsPayload
+import Formats
 public import Foundation
 public import Invocation
-import JSON
 public import Lookups
 public import Tenancy
 

@@ -1,8 +1,7 @@
 import APNsPayload
-import Encodings
+public import Formats
 import Foundation
 import Invocation
-public import JSON
 import Tenancy
 
 extension NotificationTrace {

@@ -1,6 +1,6 @@
 public import APNsPayload
+import Formats
 public import Foundation
-import JSON
 
 /// A stored delivery of a notification to one receiver, with all responses of APNs.
 public struct RecordedDelivery: Sendable, Hashable {

@@ -1,5 +1,5 @@
 public import APNsPayload
-import Encodings
+import Formats
 public import Foundation
 public import Invocation
 import Lookups

@@ -1,4 +1,4 @@
-public import JSON
+public import Formats
 
 /// A message in a webhook's log with its content and the responses to it.
 public struct LoggedMessage: Sendable, Hashable {

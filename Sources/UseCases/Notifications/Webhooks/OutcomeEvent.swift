@@ -1,5 +1,5 @@
+public import Formats
 public import Foundation
-public import JSON
 
 /// The webhook event of a finished delivery.
 public struct OutcomeEvent: Sendable, Hashable {

@@ -1,6 +1,5 @@
-import Encodings
+public import Formats
 import Foundation
-public import JSON
 
 extension RecordedMessage {
     public var json: JSONObject {

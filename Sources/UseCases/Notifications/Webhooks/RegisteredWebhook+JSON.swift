@@ -1,6 +1,6 @@
+public import Formats
 import Foundation
 import Invocation
-public import JSON
 
 extension RegisteredWebhook {
     public var json: JSONObject {

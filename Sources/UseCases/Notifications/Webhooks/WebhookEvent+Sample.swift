@@ -1,5 +1,5 @@
+public import Formats
 import Foundation
-public import JSON
 
 extension WebhookEvent {
     /// The types of all messages: the events, and ``test``.

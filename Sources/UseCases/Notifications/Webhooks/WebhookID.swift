@@ -1,5 +1,5 @@
+import Formats
 public import Foundation
-import JSON
 
 /// The ID of a tenant's webhook: `wh_` and the 32 hexadecimal digits of a UUID.
 public struct WebhookID: Sendable, Hashable, CustomStringConvertible {

@@ -1,7 +1,5 @@
-import Encodings
+public import Formats
 public import Foundation
-public import HTTPSyntax
-public import JSON
 
 /// A message on its way to a tenant.
 public struct WebhookMessage: Sendable, Hashable {

@@ -1,6 +1,6 @@
+public import Formats
 public import Foundation
 public import Invocation
-public import JSON
 public import Tenancy
 
 /// Stores tenants' webhooks, for management, and records events for listeners.

@@ -1,5 +1,5 @@
+public import Formats
 import Foundation
-public import IPAddresses
 
 /// The URL of a tenant's webhook: `https`, or `http` at this machine for development.
 public struct WebhookURL: Sendable, Hashable, CustomStringConvertible {

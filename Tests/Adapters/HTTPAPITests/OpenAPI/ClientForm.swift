@@ -1,4 +1,4 @@
-import JSON
+import Formats
 
 /// Rewrites a document so that client generators accept it, and so that generated clients read the responses of later versions.
 ///

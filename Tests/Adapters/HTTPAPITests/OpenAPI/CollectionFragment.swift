@@ -1,5 +1,5 @@
 import Administration
-import JSON
+import Formats
 
 /// The fragment of a kind of items whose endpoints follow from ``CollectionResource`` alone: `Collection.json` with the kind's names
 /// and its example. A fragment with the same file name replaces it.

@@ -1,5 +1,5 @@
 import Administration
-import JSON
+import Formats
 
 /// The schema of a resource in one of its forms: in responses, in requests that create it with its key, in requests that write it
 /// to a path, in merge patches, or with omitted fields.

@@ -1,7 +1,7 @@
 import Administration
+import Formats
 import Foundation
 import HTTPTypes
-import JSON
 import Notifications
 import Tenancy
 
