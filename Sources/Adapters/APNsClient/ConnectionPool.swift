@@ -195,23 +195,7 @@ final class ConnectionPool {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(
                         NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : host))
-                    var configuration = NIOHTTP2Handler.ConnectionConfiguration()
-                    configuration.initialSettings = [
-                        HTTP2Setting(parameter: .enablePush, value: 0),
-                        HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
-                    ]
-                    // APNs changes its settings with its load; this is not an attack.
-                    configuration.controlFrameRateLimit.maximumCount = 10_000
-                    // Responses to ended requests, and to streams that a GOAWAY excludes, may still arrive.
-                    configuration.maximumRecentlyResetStreams = 100_000
-                    configuration.maximumConnectionGlitches = 100_000
-                    var stream = NIOHTTP2Handler.StreamConfiguration()
-                    stream.streamResetFrameRateLimit.maximumCount = 100_000
-                    stream.streamErrorRateLimit.maximumCount = 100_000
-                    try pipeline.addHandler(
-                        NIOHTTP2Handler(
-                            mode: .client, frameDelegate: bound.value, connectionConfiguration: configuration,
-                            streamConfiguration: stream))
+                    try pipeline.addHandler(Self.frames(to: bound.value))
                 }
             }
             .connect(host: host, port: address.port)
@@ -225,6 +209,26 @@ final class ConnectionPool {
                 logger.debug("No connection to APNs", metadata: ["error": "\(error)"])
                 connectionClosed(id, losing: [])
             }
+    }
+
+    /// Reads and writes the frames of a connection.
+    private static func frames(to connection: APNsConnection) -> NIOHTTP2Handler {
+        var configuration = NIOHTTP2Handler.ConnectionConfiguration()
+        configuration.initialSettings = [
+            HTTP2Setting(parameter: .enablePush, value: 0),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: 16_384),
+        ]
+        // APNs changes its settings with its load; this is not an attack.
+        configuration.controlFrameRateLimit.maximumCount = 10_000
+        // Responses to ended requests, and to streams that a GOAWAY excludes, may still arrive.
+        configuration.maximumRecentlyResetStreams = 100_000
+        configuration.maximumConnectionGlitches = 100_000
+        var stream = NIOHTTP2Handler.StreamConfiguration()
+        stream.streamResetFrameRateLimit.maximumCount = 100_000
+        stream.streamErrorRateLimit.maximumCount = 100_000
+        return NIOHTTP2Handler(
+            mode: .client, frameDelegate: connection, connectionConfiguration: configuration,
+            streamConfiguration: stream)
     }
 
     // MARK: For the connections

@@ -165,18 +165,7 @@ extension APIResponder {
     ) async throws -> APIResponse {
         switch endpoint.handler {
         case .open(let handler):
-            // A trusted proxy's own request, such as a health check, is not limited.
-            let isLimited =
-                limitsReaders
-                && !(received.client.isBehindProxy && received.client.address == Client.Address(peer))
-            if isLimited {
-                try access.limiter.admitReader(from: received.client, times: endpoint.limitFactor)
-            }
-            let response = try handler(received)
-            if isLimited, let body = response.body, method != .head {
-                access.limiter.chargeReader(body.count, from: received.client, times: endpoint.limitFactor)
-            }
-            return response
+            return try openResponse(to: received, method, from: peer, by: endpoint, handler)
         case .openStored(let handler):
             do {
                 return try await handler(received)
@@ -229,6 +218,25 @@ extension APIResponder {
                 try await admitted.answered(by: handler, body: body)
             }
         }
+    }
+
+    /// A response for which the client needs no key. Requests and bytes count against the limit of open documents.
+    private func openResponse(
+        to received: APIRequest, _ method: HTTPRequest.Method, from peer: IPAddress?, by endpoint: Endpoint,
+        _ handler: (APIRequest) throws -> APIResponse
+    ) throws -> APIResponse {
+        // A trusted proxy's own request, such as a health check, is not limited.
+        let isLimited =
+            limitsReaders
+            && !(received.client.isBehindProxy && received.client.address == Client.Address(peer))
+        if isLimited {
+            try access.limiter.admitReader(from: received.client, times: endpoint.limitFactor)
+        }
+        let response = try handler(received)
+        if isLimited, let body = response.body, method != .head {
+            access.limiter.chargeReader(body.count, from: received.client, times: endpoint.limitFactor)
+        }
+        return response
     }
 
     /// - Parameter waits: Whether the response waits for a body or the database. The number of such requests per tenant is limited.

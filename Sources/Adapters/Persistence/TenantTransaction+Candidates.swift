@@ -42,10 +42,6 @@ extension TenantTransaction {
         for distribution: Distribution, behind place: AudiencePosition?, askedAt: Date?, limit: Int,
         skipped: Int
     ) async throws -> AudienceCandidates {
-        let notification = distribution.notification
-        let asked = notification.audience
-        let isDevice = distribution.receiver == .device
-        let start = distribution.audienceStart
         let rows = try await execute(
             """
             WITH scanned AS MATERIALIZED (
@@ -54,47 +50,7 @@ extension TenantTransaction {
                 SELECT launched_at, url, instance_id, (SELECT count(*) FROM scanned) = \(limit) AS has_more
                 FROM scanned s ORDER BY \(backwardsOrderOf: distribution.audience) LIMIT 1
             ), member AS (
-                SELECT s.instance_id, s.launched_at AS place_launched_at, s.url AS place_url, i.bundle_id, i.app,
-                    i.environment, i.permission, i.launched_at, r.url AS route_url,
-                    r.experience_url AS route_experience_url, r.is_of_no_location, r.is_there,
-                    CASE WHEN r.is_there THEN r.launched_at END AS launched_there_at, r.confirmed_at, t.is_retired,
-                    i.launched_at > \(start) AS is_recent, coalesce(r.confirmed_at > \(start), false) AS is_confirmed,
-                    coalesce(i.bundle_id = \(notification.clip.text)
-                        AND (i.app <> 'clip' OR NOT \(distribution.clipIsMultiBusiness)
-                            OR coalesce(r.is_there OR \(distribution.namesInstance) AND r.is_of_no_location, false))
-                        AND (\(asked.environment == nil) OR i.environment = \(asked.environment?.rawValue ?? ""))
-                        AND (NOT \(asked.confirmedOnly) OR r.confirmed_at > \(start))
-                        AND NOT t.is_retired
-                        AND (NOT \(isDevice)
-                            OR i.permission = ANY (\(Distribution.reachablePermissions.map(\.rawValue)))
-                                AND (i.app <> 'clip' OR i.permission <> 'ephemeral' OR i.launched_at > \(start))),
-                        false) AS is_reachable
-                FROM scanned s
-                -- By what the instance is told from others on its device: its latest launch at the business or, where there
-                -- was none, its latest of all.
-                LEFT JOIN LATERAL (
-                    SELECT o.url, o.experience_url, o.is_there, o.launched_at, o.location_identifier IS NULL AS is_of_no_location,
-                        max(o.confirmed_at) FILTER (WHERE o.is_there) OVER () AS confirmed_at
-                    FROM (
-                        SELECT url, experience_url, location_identifier, launched_at, confirmed_at,
-                            \(at: notification.business, isIndexed: false) AS is_there
-                        FROM doorstep.launches
-                        WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id AND \(meant: distribution.audience, askedAt: askedAt)
-                        OFFSET 0) AS o
-                    ORDER BY o.is_there DESC, o.launched_at DESC, o.url DESC LIMIT 1) AS r ON true
-                CROSS JOIN LATERAL (
-                    SELECT bundle_id, app, environment, permission, launched_at FROM doorstep.instances
-                    WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id
-                    OFFSET 0) AS i
-                LEFT JOIN LATERAL (
-                    SELECT retired_at IS NOT NULL AS is_retired FROM doorstep.push_tokens
-                    WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id
-                        AND kind = \(distribution.receiver.kind) AND name = \(distribution.receiver.name)
-                    OFFSET 0) AS t ON true
-                -- Other clips may serve the same location.
-                WHERE s.is_meant AND (i.bundle_id = \(notification.clip.text) OR NOT \(distribution.audience.isOfLaunches))
-                    AND \(isFirstOf: distribution.audience, tenant, askedAt: askedAt)
-                    AND (NOT \(asked.isOfLocation) OR coalesce(r.is_there, false))
+                \(Query.members(of: distribution, tenant, askedAt: askedAt))
             ), numbered AS (
                 SELECT m.*, row_number() OVER w AS number,
                     count(*) FILTER (WHERE NOT m.is_reachable) OVER w AS unreachable
@@ -117,21 +73,7 @@ extension TenantTransaction {
                 n.environment, n.permission, n.is_there, n.is_recent, n.is_confirmed, n.is_retired
             ORDER BY min(n.number)
             """)
-        var members: [Candidate] = []
-        var reachable = 0
-        var others: [(Candidate, Int)] = []
-        for row in rows {
-            let count: Int = try row.decode("count")
-            guard count > 0 else { continue }
-            let instance: UUID? = try row.decode("instance_id")
-            let candidate = try Candidate(row: row, instance: instance)
-            if instance == nil { others.append((candidate, count)) } else { members.append(candidate) }
-            if try row.decode("is_reachable") { reachable += 1 }
-        }
-        return AudienceCandidates(
-            members: members, reachable: reachable, others: others,
-            last: try rows.first.map { try AudiencePosition(row: $0) },
-            hasMore: try rows.first?.decode("has_more") ?? false)
+        return try AudienceCandidates(rows)
     }
 
     /// The given instances that already have a delivery of a notification.
@@ -220,5 +162,81 @@ extension Candidate {
                 launchedAtBusiness: launchedThereAt, launch: launch, confirmedAt: confirmedAt,
                 token: isRetired.map { $0 ? .dead : .good } ?? .none, hasOtherBusiness: false)
         }
+    }
+}
+
+extension AudienceCandidates {
+    /// Reads the rows of the statement in ``TenantTransaction/candidates(for:behind:askedAt:limit:skipped:)``.
+    fileprivate init(_ rows: QueryResult) throws {
+        var members: [Candidate] = []
+        var reachable = 0
+        var others: [(Candidate, Int)] = []
+        for row in rows {
+            let count: Int = try row.decode("count")
+            guard count > 0 else { continue }
+            let instance: UUID? = try row.decode("instance_id")
+            let candidate = try Candidate(row: row, instance: instance)
+            if instance == nil { others.append((candidate, count)) } else { members.append(candidate) }
+            if try row.decode("is_reachable") { reachable += 1 }
+        }
+        self.init(
+            members: members, reachable: reachable, others: others,
+            last: try rows.first.map { try AudiencePosition(row: $0) },
+            hasMore: try rows.first?.decode("has_more") ?? false)
+    }
+}
+
+extension Query {
+    /// The instances of the launches in `scanned`, each with the launch by which it is reached and whether it can be reached.
+    fileprivate static func members(
+        of distribution: Distribution, _ tenant: TenantID, askedAt: Date?
+    ) -> Query {
+        let notification = distribution.notification
+        let asked = notification.audience
+        let isDevice = distribution.receiver == .device
+        let start = distribution.audienceStart
+        return """
+            SELECT s.instance_id, s.launched_at AS place_launched_at, s.url AS place_url, i.bundle_id, i.app,
+                i.environment, i.permission, i.launched_at, r.url AS route_url,
+                r.experience_url AS route_experience_url, r.is_of_no_location, r.is_there,
+                CASE WHEN r.is_there THEN r.launched_at END AS launched_there_at, r.confirmed_at, t.is_retired,
+                i.launched_at > \(start) AS is_recent, coalesce(r.confirmed_at > \(start), false) AS is_confirmed,
+                coalesce(i.bundle_id = \(notification.clip.text)
+                    AND (i.app <> 'clip' OR NOT \(distribution.clipIsMultiBusiness)
+                        OR coalesce(r.is_there OR \(distribution.namesInstance) AND r.is_of_no_location, false))
+                    AND (\(asked.environment == nil) OR i.environment = \(asked.environment?.rawValue ?? ""))
+                    AND (NOT \(asked.confirmedOnly) OR r.confirmed_at > \(start))
+                    AND NOT t.is_retired
+                    AND (NOT \(isDevice)
+                        OR i.permission = ANY (\(Distribution.reachablePermissions.map(\.rawValue)))
+                            AND (i.app <> 'clip' OR i.permission <> 'ephemeral' OR i.launched_at > \(start))),
+                    false) AS is_reachable
+            FROM scanned s
+            -- By what the instance is told from others on its device: its latest launch at the business or, where there
+            -- was none, its latest of all.
+            LEFT JOIN LATERAL (
+                SELECT o.url, o.experience_url, o.is_there, o.launched_at, o.location_identifier IS NULL AS is_of_no_location,
+                    max(o.confirmed_at) FILTER (WHERE o.is_there) OVER () AS confirmed_at
+                FROM (
+                    SELECT url, experience_url, location_identifier, launched_at, confirmed_at,
+                        \(at: notification.business, isIndexed: false) AS is_there
+                    FROM doorstep.launches
+                    WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id AND \(meant: distribution.audience, askedAt: askedAt)
+                    OFFSET 0) AS o
+                ORDER BY o.is_there DESC, o.launched_at DESC, o.url DESC LIMIT 1) AS r ON true
+            CROSS JOIN LATERAL (
+                SELECT bundle_id, app, environment, permission, launched_at FROM doorstep.instances
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id
+                OFFSET 0) AS i
+            LEFT JOIN LATERAL (
+                SELECT retired_at IS NOT NULL AS is_retired FROM doorstep.push_tokens
+                WHERE tenant_id = \(tenant.uuid) AND instance_id = s.instance_id
+                    AND kind = \(distribution.receiver.kind) AND name = \(distribution.receiver.name)
+                OFFSET 0) AS t ON true
+            -- Other clips may serve the same location.
+            WHERE s.is_meant AND (i.bundle_id = \(notification.clip.text) OR NOT \(distribution.audience.isOfLaunches))
+                AND \(isFirstOf: distribution.audience, tenant, askedAt: askedAt)
+                AND (NOT \(asked.isOfLocation) OR coalesce(r.is_there, false))
+            """
     }
 }

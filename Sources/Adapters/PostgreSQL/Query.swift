@@ -1,7 +1,7 @@
 /// A statement and the values bound to it.
 ///
 /// Written as a literal: `"SELECT name FROM location WHERE id = \(id)"` sends `… WHERE id = $1` and the value separately.
-/// `\(identifier: name)` writes a quoted name. Only `\(unsafeSQL: text)` inserts text.
+/// `\(identifier: name)` writes a quoted name, and `\(part)` another query with its values. Only `\(unsafeSQL: text)` inserts text.
 public struct Query: Sendable, ExpressibleByStringInterpolation {
     /// The statement, with `$1`, `$2`… where values are bound.
     public let sql: String
@@ -15,6 +15,8 @@ public struct Query: Sendable, ExpressibleByStringInterpolation {
         let type: PostgreSQLType
         /// `nil` for NULL; a failure is thrown when the query runs.
         let bytes: Result<[UInt8]?, PostgreSQLError>
+        /// Where its `$n` begins in the statement, in bytes of UTF-8.
+        let position: Int
     }
 
     public init(stringLiteral sql: String) {
@@ -45,7 +47,24 @@ public struct Query: Sendable, ExpressibleByStringInterpolation {
 
         /// Binds a value; `nil` is NULL.
         public mutating func appendInterpolation<Value: PostgreSQLEncodable>(_ value: Value?) {
-            parameters.append(Parameter(type: Value.postgreSQLType, bytes: Self.encode(value)))
+            append(type: Value.postgreSQLType, bytes: Self.encode(value))
+        }
+
+        /// Writes another statement, with its values, as a part of this one.
+        public mutating func appendInterpolation(_ part: Query) {
+            var rest = Substring(part.sql)
+            for (index, parameter) in part.parameters.enumerated() {
+                let start = part.sql.utf8.index(part.sql.startIndex, offsetBy: parameter.position)
+                sql += rest[..<start]
+                append(type: parameter.type, bytes: parameter.bytes)
+                rest = rest[start...].dropFirst("$\(index + 1)".count)
+            }
+            sql += rest
+            isPreparable = isPreparable && part.isPreparable
+        }
+
+        private mutating func append(type: PostgreSQLType, bytes: Result<[UInt8]?, PostgreSQLError>) {
+            parameters.append(Parameter(type: type, bytes: bytes, position: sql.utf8.count))
             sql += "$\(parameters.count)"
         }
 

@@ -88,23 +88,28 @@ struct OutboxCommand: AsyncParsableCommand {
             Int(total / (lending / .seconds(1))))
 
         try await queue()
+        let dispatching = await dispatch(outbox, instances * notifications)
+        report["dispatched per second"] = JSONValue(Int(total / (dispatching / .seconds(1))))
+        report["most memory, MB"] = JSONValue(try ResidentMemory.peak() / 1_000_000)
+        return report
+    }
+
+    /// Sends everything in the outbox. Returns the time until the expected number of deliveries was attempted.
+    private func dispatch(_ outbox: PostgresOutbox, _ expected: Int) async -> Duration {
         let sender = InstantSender()
         let done = AsyncStream.makeStream(of: Void.self)
-        let count = Counter(instances * notifications)
+        let count = Counter(expected)
         let dispatcher = Dispatcher(
             outbox, sender,
             onEvent: { event in
                 if case .attempted = event, count.isLast() { done.continuation.yield() }
             })
-        let dispatching = await clock.measure {
+        return await ContinuousClock().measure {
             async let run: Void = dispatcher.run()
             for await _ in done.stream { break }
             dispatcher.shutDown()
             await run
         }
-        report["dispatched per second"] = JSONValue(Int(total / (dispatching / .seconds(1))))
-        report["most memory, MB"] = JSONValue(try ResidentMemory.peak() / 1_000_000)
-        return report
     }
 
     private static let url = "https://bench.example/a"

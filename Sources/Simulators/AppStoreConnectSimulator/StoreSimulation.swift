@@ -133,42 +133,21 @@ struct StoreSimulation: Sendable {
         return try perform(operation, id, query, exchange, key)
     }
 
+    /// Performs a request that reads or writes one resource; all others list.
     private mutating func perform(
         _ operation: Specification.Operation, _ id: String, _ query: RequestQuery, _ exchange: Exchange,
         _ key: AppStoreConnectSimulator.Key
     ) throws(ErrorDocument) -> Response {
         let now = exchange.now
-        let path = String(exchange.path)
         func body(_ type: String) throws(ErrorDocument) -> RequestBody {
             try RequestBody(
                 exchange.request.body, of: type, id: operation.body == "update" ? id : nil,
                 as: operation.body ?? "", specification)
         }
-        var listing = DocumentWriter.Listing(
-            path: path, type: "appClips", ids: [], fault: exchange.fault?.effect)
         switch "\(operation.method) \(operation.path)" {
-        case "GET /v1/apps":
-            listing = DocumentWriter.Listing(
-                path: path, type: "apps",
-                ids: account.apps.filter {
-                    key.reaches($0.id) && query.filters["bundleId"]?.contains($0.bundleID) != false
-                }.map(\.id), fault: exchange.fault?.effect)
         case "GET /v1/apps/{id}":
             _ = try app(id, key)
             return read("apps", id, query, exchange)
-        case "GET /v1/apps/{id}/appClips", "GET /v1/apps/{id}/relationships/appClips":
-            listing = DocumentWriter.Listing(
-                path: path, type: "appClips",
-                ids: try app(id, key).clips.filter {
-                    query.filters["bundleId"]?.contains($0.bundleID) != false
-                }
-                .map(\.id), isLinkage: operation.type == nil, fault: exchange.fault?.effect)
-        case "GET /v1/builds":
-            listing = DocumentWriter.Listing(
-                path: path, type: "builds",
-                ids: account.apps.filter {
-                    key.reaches($0.id) && query.filters["app"]?.contains($0.id) != false
-                }.map { SimulatedAccount.build(ofApp: $0.id) }, fault: exchange.fault?.effect)
         case "GET /v1/buildBundles/{id}/appClipDomainCacheStatus":
             guard let clip = SimulatedAccount.clip(ofBundle: id) else {
                 throw ErrorDocument(.notFound("buildBundles", id))
@@ -178,13 +157,6 @@ struct StoreSimulation: Sendable {
         case "GET /v1/appClips/{id}":
             try checkClip(id, key)
             return read("appClips", id, query, exchange)
-        case "GET /v1/appClips/{id}/appClipAdvancedExperiences",
-            "GET /v1/appClips/{id}/relationships/appClipAdvancedExperiences":
-            try checkClip(id, key)
-            listing = DocumentWriter.Listing(
-                path: path, type: "appClipAdvancedExperiences",
-                ids: account.listed(ofClip: id, filters: query.filters, at: now).map(\.id),
-                isLinkage: operation.type == nil, fault: exchange.fault?.effect)
         case "GET /v1/appClipAdvancedExperiences/{id}":
             _ = try experience(id, key)
             return read("appClipAdvancedExperiences", id, query, exchange)
@@ -209,9 +181,40 @@ struct StoreSimulation: Sendable {
             let image = try image(id)
             try commit(image, try body("appClipAdvancedExperienceImages"), at: now)
             return read("appClipAdvancedExperienceImages", id, query, exchange)
+        default:
+            let (type, ids) = try list(operation, id, query, key, at: now)
+            let listing = DocumentWriter.Listing(
+                path: String(exchange.path), type: type, ids: ids,
+                isLinkage: operation.type == nil, fault: exchange.fault?.effect)
+            return Response(status: 200, body: writer(query, now).page(listing).serialized())
+        }
+    }
+
+    /// The type and the IDs of what an operation lists.
+    private func list(
+        _ operation: Specification.Operation, _ id: String, _ query: RequestQuery,
+        _ key: AppStoreConnectSimulator.Key, at now: Date
+    ) throws(ErrorDocument) -> (type: String, ids: [String]) {
+        let apps = account.apps.filter { key.reaches($0.id) }
+        switch "\(operation.method) \(operation.path)" {
+        case "GET /v1/apps":
+            let found = apps.filter { query.filters["bundleId"]?.contains($0.bundleID) != false }
+            return ("apps", found.map(\.id))
+        case "GET /v1/apps/{id}/appClips", "GET /v1/apps/{id}/relationships/appClips":
+            let found = try app(id, key).clips.filter {
+                query.filters["bundleId"]?.contains($0.bundleID) != false
+            }
+            return ("appClips", found.map(\.id))
+        case "GET /v1/builds":
+            let found = apps.filter { query.filters["app"]?.contains($0.id) != false }
+            return ("builds", found.map { SimulatedAccount.build(ofApp: $0.id) })
+        case "GET /v1/appClips/{id}/appClipAdvancedExperiences",
+            "GET /v1/appClips/{id}/relationships/appClipAdvancedExperiences":
+            try checkClip(id, key)
+            let found = account.listed(ofClip: id, filters: query.filters, at: now)
+            return ("appClipAdvancedExperiences", found.map(\.id))
         default: throw ErrorDocument(.noPath)
         }
-        return Response(status: 200, body: writer(query, now).page(listing).serialized())
     }
 
     // MARK: Responses

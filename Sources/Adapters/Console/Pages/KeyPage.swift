@@ -88,49 +88,63 @@ struct KeyPage: Sendable {
             main.keyFacts(key, at: request.now)
             guard isActive else { return }
             guard request.mayChange else { return main.readOnlyHint() }
-            let id = key.id.description
-            main.element(.h2, text: "Name this key")
-            main.element(
-                .form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant, id, "name"))
-            ) { form in
-                form.field(
-                    "Name", name: "name", value: key.name?.text ?? "",
-                    hint: "What the key is for. Empty = no name", isRequired: false)
-                form.element(.p) { $0.element(.button, text: "Save the name") }
-            }
-            main.element(.h2, text: "Rotate this key")
-            main.element(
-                .p,
-                text:
-                    "Doorstep creates a new key with the same name and permissions, and shows it once. Both keys work during the overlap."
-            )
-            main.element(
-                .form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant, id, "rotate"))
-            ) { form in
-                form.formNumber()
-                form.field(
-                    "Overlap in hours", name: "overlap", value: overlap ?? Self.usualOverlap,
-                    error: overlapError, inputmode: "decimal")
-                form.element(.p) { $0.element(.button, text: "Rotate and show the new key once") }
-            }
-            main.element(.h2, text: "Revoke this key")
-            main.element(
-                .p,
-                text:
-                    "Servers refuse a revoked key within a second. Clients that use it stop working. You cannot undo this."
-            )
-            main.element(
-                .form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant, id, "revoke"))
-            ) { form in
-                form.field(
-                    "Type the beginning of the key to confirm", name: "hint", value: "", hint: key.hint,
-                    error: hintError)
-                form.element(.p) { $0.element(.button, .class("danger"), text: "Revoke") }
-            }
+            main.nameForm(key, tenant)
+            main.rotationForm(key, tenant, overlap: overlap ?? Self.usualOverlap, error: overlapError)
+            main.revocationForm(key, tenant, error: hintError)
         }
         if overlapError != nil || hintError != nil { page.status = .unprocessableContent }
         return page
     }
 
     private static let usualOverlap = "\(Int(APIKey.usualOverlap))"
+}
+
+extension HTMLWriter {
+    fileprivate mutating func nameForm(_ key: KeyRecord, _ tenant: Tenant) {
+        element(.h2, text: "Name this key")
+        element(
+            .form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant, key.id.description, "name"))
+        ) { form in
+            form.field(
+                "Name", name: "name", value: key.name?.text ?? "",
+                hint: "Purpose of the key. Empty = no name", isRequired: false)
+            form.element(.p) { $0.element(.button, text: "Save the name") }
+        }
+    }
+
+    fileprivate mutating func rotationForm(
+        _ key: KeyRecord, _ tenant: Tenant, overlap: String, error: String?
+    ) {
+        element(.h2, text: "Rotate this key")
+        element(
+            .p,
+            text:
+                "Doorstep creates a new key with the same name and permissions, and shows it once. Both keys work during the overlap."
+        )
+        element(
+            .form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant, key.id.description, "rotate"))
+        ) { form in
+            form.formNumber()
+            form.field(
+                "Overlap in hours", name: "overlap", value: overlap, error: error, inputmode: "decimal")
+            form.element(.p) { $0.element(.button, text: "Rotate and show the new key once") }
+        }
+    }
+
+    fileprivate mutating func revocationForm(_ key: KeyRecord, _ tenant: Tenant, error: String?) {
+        element(.h2, text: "Revoke this key")
+        element(
+            .p,
+            text:
+                "Servers refuse a revoked key within a second. Clients that use it stop working. You cannot undo this."
+        )
+        element(
+            .form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant, key.id.description, "revoke"))
+        ) { form in
+            form.field(
+                "Type the beginning of the key to confirm", name: "hint", value: "", hint: key.hint,
+                error: error)
+            form.element(.p) { $0.element(.button, .class("danger"), text: "Revoke") }
+        }
+    }
 }

@@ -105,25 +105,7 @@ enum TenantPage {
                 "doorstep tenant delete \(tenant.slug)",
             ], notice: notice(request)
         ) { main in
-            main.facts([
-                ("Slug", { $0.element(.code, text: tenant.slug.text) }),
-                ("ID", { $0.element(.code, text: tenant.id.description) }),
-                ("Created", { $0.time(tenant.createdAt) }),
-                (
-                    "Suspended",
-                    { dd in
-                        if let time = tenant.suspendedAt { dd.time(time) } else { dd.text("no") }
-                    }
-                ), ("Notifications collapse by", { $0.text(tenant.collapsePolicy.rawValue) }),
-                (
-                    "Web origins",
-                    {
-                        $0.text(
-                            tenant.corsOrigins.isEmpty
-                                ? "none" : tenant.corsOrigins.map(\.text).joined(separator: ", "))
-                    }
-                ),
-            ])
+            main.tenantFacts(tenant)
             main.element(.h2, text: "Limits")
             guard request.mayChange else {
                 main.facts(
@@ -196,5 +178,29 @@ enum TenantPage {
                     text: isSuspended ? "Resume" : "Suspend")
             }
         }
+    }
+}
+
+extension HTMLWriter {
+    fileprivate mutating func tenantFacts(_ tenant: Tenant) {
+        facts([
+            ("Slug", { $0.element(.code, text: tenant.slug.text) }),
+            ("ID", { $0.element(.code, text: tenant.id.description) }),
+            ("Created", { $0.time(tenant.createdAt) }),
+            (
+                "Suspended",
+                { dd in
+                    if let time = tenant.suspendedAt { dd.time(time) } else { dd.text("no") }
+                }
+            ), ("Notifications collapse by", { $0.text(tenant.collapsePolicy.rawValue) }),
+            (
+                "Web origins",
+                {
+                    $0.text(
+                        tenant.corsOrigins.isEmpty
+                            ? "none" : tenant.corsOrigins.map(\.text).joined(separator: ", "))
+                }
+            ),
+        ])
     }
 }

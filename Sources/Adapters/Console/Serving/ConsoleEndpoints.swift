@@ -41,19 +41,13 @@ struct ConsoleEndpoints: Sendable {
 
     /// All endpoints.
     var list: [ConsoleEndpoint] {
-        let find = FindPage(table: dependencies.table)
-        let locations = LocationsPage(
-            findings, table: dependencies.table, hasMap: assets.leaflet != nil)
-        let location = LocationPage(findings, table: dependencies.table, hasMap: assets.leaflet != nil)
-        let edit = LocationEditor(findings, table: dependencies.table, hasMap: assets.leaflet != nil)
-        let diagnosis = DiagnosePage(dependencies, checks)
-        let webhooks = WebhooksPage(forms)
-        let webhook = WebhookPage(webhooks, forms)
-        let keys = KeysPage(forms)
-        let key = KeyPage(keys, forms)
-        let domains = DomainsPage(findings)
-        let domain = DomainPage(dependencies.sites, findings, checks, table: dependencies.table)
-        let imports = ImportPage(held, files, findings, table: dependencies.table)
+        session + installation + catalogue + webhooksKeysAndDomains + usage + imports
+    }
+
+    private var find: FindPage { FindPage(table: dependencies.table) }
+
+    private var session: [ConsoleEndpoint] {
+        let sessions = SessionsPage(dependencies.sessions)
         return [
             ConsoleEndpoint(method: .get, path: "/assets/{bundle}/{name}") { request in
                 try assets.response(request.parameters, acceptEncoding: request.fields[.acceptEncoding])
@@ -64,20 +58,32 @@ struct ConsoleEndpoints: Sendable {
             },
             ConsoleEndpoint(method: .post, path: "/login", respond: signIn),
             ConsoleEndpoint(method: .post, path: "/logout", respond: signOut),
+            get("/sessions", sessions.index),
+            post("/sessions/end", sessions.end),
+        ]
+    }
 
+    private var installation: [ConsoleEndpoint] {
+        [
             get("/", find.index),
             get("/help", HelpPage.response),
-            get("/sessions", SessionsPage(dependencies.sessions).index),
-            post("/sessions/end", SessionsPage(dependencies.sessions).end),
             get("/tenants", TenantsPage.index),
             get("/tenants/{slug}", TenantPage.show),
             post("/tenants/{slug}/limits", TenantPage.setLimits),
             post("/tenants/{slug}/quotas", TenantQuotasForm.set),
             post("/tenants/{slug}/suspension", TenantPage.setSuspended),
             get("/status", StatusPage(dependencies, detours: settings.apnsDetours).response),
-            get("/t/{slug}") { .seeOther(HTMLLink(.overview, of: try await $0.tenant())) },
-            get("/t/{slug}/overview", OverviewPage(findings, FinishedDays()).response),
-            get("/t/{slug}/find", find.withinTenant),
+        ]
+    }
+
+    private var catalogue: [ConsoleEndpoint] {
+        let table = dependencies.table
+        let hasMap = assets.leaflet != nil
+        let locations = LocationsPage(findings, table: table, hasMap: hasMap)
+        let location = LocationPage(findings, table: table, hasMap: hasMap)
+        let edit = LocationEditor(findings, table: table, hasMap: hasMap)
+        let diagnosis = DiagnosePage(dependencies, checks)
+        return [
             get("/t/{slug}/places", locations.list),
             get("/t/{slug}/places.cells", locations.cells),
             get("/t/{slug}/places/{id}", location.show),
@@ -87,6 +93,26 @@ struct ConsoleEndpoints: Sendable {
             get("/t/{slug}/diagnose", diagnosis.show),
             post("/t/{slug}/diagnose", diagnosis.askSite),
             get("/t/{slug}/problems", ProblemsPage(findings).response),
+            get("/t/{slug}/urls", URLsPage(findings, table: table).response),
+            get("/t/{slug}/urls/{id}", ExperiencePage(dependencies.sites, table: table).response),
+            get("/t/{slug}/images", ImagesPage.list),
+            get("/t/{slug}/images/{sha256}", ImagesPage.show),
+            get("/t/{slug}/images/{sha256}/file", ImagesPage.file),
+            upload(
+                "/t/{slug}/images", ImagesPage.types, limit: HeaderImage.maximumByteCount, ImagesPage.add),
+            get("/t/{slug}/appstore", AppStorePage.response),
+            get("/t/{slug}/appstore/{clip}", AppStorePlanPage.response),
+        ]
+    }
+
+    private var webhooksKeysAndDomains: [ConsoleEndpoint] {
+        let webhooks = WebhooksPage(forms)
+        let webhook = WebhookPage(webhooks, forms)
+        let keys = KeysPage(forms)
+        let key = KeyPage(keys, forms)
+        let domains = DomainsPage(findings)
+        let domain = DomainPage(dependencies.sites, findings, checks, table: dependencies.table)
+        return [
             get("/t/{slug}/webhooks", webhooks.index),
             post("/t/{slug}/webhooks", webhooks.create),
             get("/t/{slug}/webhooks/{id}", webhook.show),
@@ -100,16 +126,20 @@ struct ConsoleEndpoints: Sendable {
             post("/t/{slug}/keys/{id}/name", key.rename),
             post("/t/{slug}/keys/{id}/rotate", key.rotate),
             post("/t/{slug}/keys/{id}/revoke", key.revoke),
-            get("/t/{slug}/urls", URLsPage(findings, table: dependencies.table).response),
-            get(
-                "/t/{slug}/urls/{id}",
-                ExperiencePage(dependencies.sites, table: dependencies.table).response),
             get("/t/{slug}/domains", domains.index),
             post("/t/{slug}/domains", domains.claim),
             get("/t/{slug}/domains/{host}", domain.show),
             post("/t/{slug}/domains/{host}/verify", domain.verify),
             post("/t/{slug}/domains/{host}/check", domain.check),
             post("/t/{slug}/domains/{host}/pages", domain.setPages),
+        ]
+    }
+
+    private var usage: [ConsoleEndpoint] {
+        [
+            get("/t/{slug}") { .seeOther(HTMLLink(.overview, of: try await $0.tenant())) },
+            get("/t/{slug}/overview", OverviewPage(findings, FinishedDays()).response),
+            get("/t/{slug}/find", find.withinTenant),
             get("/t/{slug}/audit", AuditPage.response),
             get("/t/{slug}/requests", RequestsPage.response),
             get("/t/{slug}/confirmations", ConfirmationsPage(FinishedDays()).response),
@@ -121,18 +151,17 @@ struct ConsoleEndpoints: Sendable {
             post("/t/{slug}/deliveries/{id}/cancel", DeliveryTracePage.cancel),
             get("/t/{slug}/retry", RetryPage.review),
             post("/t/{slug}/retry", RetryPage.retry),
-            get("/t/{slug}/images", ImagesPage.list),
-            get("/t/{slug}/images/{sha256}", ImagesPage.show),
-            get("/t/{slug}/images/{sha256}/file", ImagesPage.file),
-            upload(
-                "/t/{slug}/images", ImagesPage.types, limit: HeaderImage.maximumByteCount, ImagesPage.add),
+        ]
+    }
+
+    private var imports: [ConsoleEndpoint] {
+        let imports = ImportPage(held, files, findings, table: dependencies.table)
+        return [
             get("/t/{slug}/import", imports.form),
             post("/t/{slug}/import", imports.paste),
             upload("/t/{slug}/import.csv", ["text/csv"], limit: HeldFiles.maximumLength, imports.upload),
             get("/t/{slug}/import/{sha256}", imports.show),
             post("/t/{slug}/import/{sha256}", imports.apply),
-            get("/t/{slug}/appstore", AppStorePage.response),
-            get("/t/{slug}/appstore/{clip}", AppStorePlanPage.response),
         ]
     }
 
