@@ -11,14 +11,23 @@ import Tenancy
 
 /// Admits requests whose key has the required scope, within the rate limits.
 ///
-/// Never waits.
-struct AccessControl: Sendable {
+/// Never waits. A class, because each request uses it: copying a structure would change the reference counts of all its members.
+final class AccessControl: Sendable {
     let table: LiveLookupIndex
     let limiter: RequestLimiter
     /// Records the use of keys.
     let usage: any KeyUsageRecorder
     /// Verifies the tokens of App Attest; nil without App Attest.
     let verifier: AppVerifier?
+
+    init(
+        table: LiveLookupIndex, limiter: RequestLimiter, usage: any KeyUsageRecorder, verifier: AppVerifier?
+    ) {
+        self.table = table
+        self.limiter = limiter
+        self.usage = usage
+        self.verifier = verifier
+    }
 
     /// - Parameters:
     ///   - scope: The scope that the endpoint requires; nil for any secret key.

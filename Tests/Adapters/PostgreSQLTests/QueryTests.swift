@@ -22,6 +22,20 @@ import Testing
         #expect(query.isPreparable)
     }
 
+    @Test func queryIsPartOfAnotherWithItsValues() {
+        let part: Query =
+            "SELECT '$1 é', \(1), \(2), \(3), \(4), \(5), \(6), \(7), \(8), \("nine"), \(Int?.none) FROM \(identifier: "ü")"
+        let query: Query = "WITH a AS (\(part)), b AS (\(part)) SELECT \(true)"
+        let first = (1...10).map { "$\($0)" }.joined(separator: ", ")
+        let second = (11...20).map { "$\($0)" }.joined(separator: ", ")
+        #expect(
+            query.sql
+                == #"WITH a AS (SELECT '$1 é', \#(first) FROM "ü"), b AS (SELECT '$1 é', \#(second) FROM "ü") SELECT $21"#)
+        #expect(query.parameters.map(\.bytes) == part.parameters.map(\.bytes) + part.parameters.map(\.bytes) + [.success([1])])
+        #expect(query.isPreparable)
+        #expect(!Query("SELECT \(Query("\(unsafeSQL: "1")"))").isPreparable)
+    }
+
     @Test(arguments: [
         ("SELECT name FROM doorstep.locations WHERE id = $1", "SELECT doorstep.locations"),
         ("insert into doorstep.confirmations(id)\nSELECT 1", "INSERT doorstep.confirmations"),
