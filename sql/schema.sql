@@ -37,6 +37,7 @@
 -- 15d8b56104e4eca2b5a67001d7df127238b63e9f3a47f622afc3a92e9a764edb  sql/migrations/0036_refused_requests.sql
 -- 94f49dad2cb022b2e06062bd4e0349db0175750c8380b78e67a42d25907be5c7  sql/migrations/0037_names.sql
 -- 2e3d2286cd3a91e08a0e00f86de848d7ea820dd15d572e1aee1cb0f1ca63ad0f  sql/migrations/0038_cancelled_notifications.sql
+-- 649083ec9233dfad564316da7ed69b29e61f12b6e9d6558beb16d8c2a8a7e711  sql/migrations/0039_test_tenants.sql
 
 --
 -- PostgreSQL database dump
@@ -945,7 +946,7 @@ CREATE TABLE doorstep.api_keys (
     locations text[] COLLATE pg_catalog."C",
     name text,
     CONSTRAINT api_keys_digest_length CHECK ((octet_length(digest) = 32)),
-    CONSTRAINT api_keys_hint_length CHECK ((char_length(hint) <= 12)),
+    CONSTRAINT api_keys_hint_length CHECK ((char_length(hint) <= 16)),
     CONSTRAINT api_keys_kind CHECK ((kind = ANY (ARRAY['publishable'::text, 'secret'::text]))),
     CONSTRAINT api_keys_locations CHECK (((locations IS NULL) OR (((cardinality(locations) >= 1) AND (cardinality(locations) <= 100)) AND (array_position(locations, NULL::text) IS NULL) AND (''::text <> ALL (locations)) AND (kind = 'secret'::text) AND (NOT (scopes && ARRAY['manage'::text, 'manage_keys'::text]))))),
     CONSTRAINT api_keys_locations_characters CHECK ((array_to_string(locations, ''::text) !~ '[\u0001-\u001F\u007F-\u009F]'::text)),
@@ -1969,6 +1970,7 @@ CREATE TABLE doorstep.tenants (
     client_new_instance_burst integer,
     quotas jsonb DEFAULT '{}'::jsonb NOT NULL,
     cors_origins text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    is_test boolean DEFAULT false NOT NULL,
     CONSTRAINT tenants_client_limit_is_whole CHECK ((num_nonnulls(client_rate, client_burst) <> 1)),
     CONSTRAINT tenants_client_limit_range CHECK ((((client_rate >= 1) AND (client_rate <= 1000000)) AND ((client_burst >= 1) AND (client_burst <= 1000000)))),
     CONSTRAINT tenants_client_new_instance_limit_is_whole CHECK ((num_nonnulls(client_new_instance_rate, client_new_instance_burst) <> 1)),

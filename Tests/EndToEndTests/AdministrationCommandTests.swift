@@ -17,6 +17,21 @@ import Testing
         return try await body(path)
     }
 
+    @Test func testTenantHasKeysOfItsOwnKind() async throws {
+        try await Installation.lend { installation in
+            let binary = installation.binary
+            let created = try await binary.succeed(
+                "tenant", "create", "trial", "--name", "Trial", "--test", "--format", "json"
+            ).json()
+            #expect(created.objectValue?["test"] == true)
+            for (kind, prefix) in [("publishable", "dpk_test_"), ("secret", "dsk_test_")] {
+                let key = try await binary.succeed("key", "create", "--tenant", "trial", "--kind", kind)
+                    .json()
+                #expect(key.objectValue?["key"]?.stringValue?.hasPrefix(prefix) == true)
+            }
+        }
+    }
+
     @Test func tenantIsExportedAndImportedElsewhere() async throws {
         try await Installation.lend { installation in
             try await Self.withFile { path in

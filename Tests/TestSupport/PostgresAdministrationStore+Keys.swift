@@ -39,9 +39,22 @@ extension PostgresAdministrationStore {
     }
 
     public func rotateKey(
-        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, of tenant: TenantID
+        _ id: KeyID, by generate: APIKey.Generator, oldExpiresAt: Date, of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord) {
         try await keys.rotate(
-            id, to: successor, oldExpiresAt: oldExpiresAt, by: asOperator, of: tenant)
+            id, by: generate, oldExpiresAt: oldExpiresAt, by: asOperator, of: tenant)
+    }
+}
+
+extension KeyStore {
+    /// Creates this key.
+    public func create(
+        _ key: APIKey, named name: DisplayName?, scopes: Scopes?, locations: Set<LocationIdentifier>?,
+        expiresAt: Date?, by maker: Actor, of tenant: TenantID
+    ) async throws -> KeyRecord {
+        try await create(
+            key.kind, by: { _, _ in key }, named: name, scopes: scopes, locations: locations,
+            expiresAt: expiresAt, by: maker, of: tenant
+        ).record
     }
 }

@@ -41,68 +41,6 @@ final class APIRequest: Sendable {
     }
 }
 
-/// A request with a valid key, which the endpoint's scope and the limits admit.
-struct AdmittedRequest {
-    let request: APIRequest
-    let caller: KeyHolder
-    /// The part of the tenant's table that the key may see, as of the request's admission.
-    let table: TenantTable
-    let standing: RequestAllowance
-    var now: Date
-    /// Empty if the endpoint takes no body.
-    private(set) var body: JSONObject = [:]
-    /// The token in `Doorstep-Attestation`; nil without the field, and if nothing requires it.
-    let token: AttestationControl.Token?
-    /// The signature in `Doorstep-Assertion`; nil without the field, and if nothing requires it.
-    var signature: AttestationControl.Signature?
-
-    init(
-        _ request: APIRequest, of caller: KeyHolder, in table: TenantTable, _ standing: RequestAllowance,
-        attestedBy token: AttestationControl.Token? = nil,
-        by actor: Actor? = nil, at now: Date
-    ) {
-        self.request = request
-        self.caller = caller
-        self.actor = actor ?? .key(caller.key)
-        self.table = table
-        self.standing = standing
-        self.token = token
-        self.now = now
-    }
-
-    var tenant: TenantID { caller.tenant }
-    var client: Client { request.client }
-    /// The client that a publishable key's request counts for.
-    var clientIdentity: Client.Identity {
-        token?.keyID.map(Client.Identity.installation) ?? .address(client.address)
-    }
-    var query: Substring { request.query }
-    /// The actor of a change in the audit log.
-    let actor: Actor
-
-    func parameter(_ name: Substring) -> String { String(request.parameters[name] ?? "") }
-
-    mutating func read(body: ByteBuffer) throws(Problem) {
-        let value: JSONValue
-        do throws(JSONError) {
-            value = try JSONValue(parsing: body.readableBytesView)
-        } catch {
-            throw Problem(.badRequest, "invalid_json", "\(error)", members: ["reason": .string(error.code)])
-        }
-        guard case .object(let object) = value else { throw .notAnObject }
-        self.body = object
-    }
-
-    /// The value of `Idempotency-Key`; nil without the field.
-    func idempotencyKey() throws(Problem) -> String? {
-        guard request.fields.idempotencyKeys.count < 2 else {
-            throw .field(
-                "Idempotency-Key", code: "invalid_idempotency_key", "the field occurs more than once")
-        }
-        return request.fields.idempotencyKeys.first
-    }
-}
-
 /// The header fields of a request that its response depends on.
 ///
 /// Repeated fields are joined by commas, so that two `Authorization` fields are not a valid key. The type is noncopyable, because

@@ -174,7 +174,7 @@ extension APIResponder {
             }
         case .memory(let scope, let handler):
             let verify = received.fields.assertion == nil ? nil : endpoint.verifySignature
-            return try await respond(
+            return try await admitAndRespond(
                 to: received, body, by: endpoint, scope, &observed, waits: endpoint.takesBody
             ) { admitted, body in
                 guard let verify, let body else {
@@ -187,12 +187,14 @@ extension APIResponder {
                     }, body: body)
             }
         case .stored(let scope, let handler):
-            return try await respond(to: received, body, by: endpoint, scope, &observed, waits: true) {
+            return try await admitAndRespond(to: received, body, by: endpoint, scope, &observed, waits: true)
+            {
                 admitted, body in
                 try await admitted.answered(by: handler, body: body)
             }
         case .streamed(let scope, let handler):
-            return try await respond(to: received, body, by: endpoint, scope, &observed, waits: true) {
+            return try await admitAndRespond(to: received, body, by: endpoint, scope, &observed, waits: true)
+            {
                 admitted, _ in
                 try await admitted.answered(
                     by: { admitted in
@@ -207,13 +209,14 @@ extension APIResponder {
                     }, body: nil)
             }
         case .storedWithin(let scope, let handler):
-            return try await respond(to: received, body, by: endpoint, scope, &observed, waits: true) {
+            return try await admitAndRespond(to: received, body, by: endpoint, scope, &observed, waits: true)
+            {
                 admitted, body in
                 let locations = admitted.table.visibleLocations
                 return try await admitted.answered(by: { try await handler($0, locations) }, body: body)
             }
         case .anySecretKey(let handler):
-            return try await respond(to: received, body, by: endpoint, nil, &observed, waits: true) {
+            return try await admitAndRespond(to: received, body, by: endpoint, nil, &observed, waits: true) {
                 admitted, body in
                 try await admitted.answered(by: handler, body: body)
             }
@@ -240,7 +243,7 @@ extension APIResponder {
     }
 
     /// - Parameter waits: Whether the response waits for a body or the database. The number of such requests per tenant is limited.
-    private func respond(
+    private func admitAndRespond(
         to received: APIRequest, _ body: ServerRequestBody, by endpoint: Endpoint, _ scope: Scope?,
         _ observed: inout Observed, waits: Bool,
         _ response: (AdmittedRequest, ByteBuffer?) async throws -> APIResponse

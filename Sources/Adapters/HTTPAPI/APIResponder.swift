@@ -100,7 +100,7 @@ final class APIResponder: ServerResponder {
         let key = memory.key(in: fields)
         let received = APIRequest(client: client, query: query, fields: fields, key: key)
         return .atOnce(maximumBodyLength: Endpoint.maximumBodyLengthAtOnce) { body in
-            self.respond(to: received, body: body, by: endpoint)
+            self.respondAtOnce(to: received, body: body, by: endpoint)
         }
     }
 
@@ -114,7 +114,7 @@ final class APIResponder: ServerResponder {
     }
 
     /// Responds to a request whose body has arrived. Never waits.
-    private func respond(
+    private func respondAtOnce(
         to request: APIRequest, body: ByteBuffer, by memoryEndpoint: MemoryEndpoint
     ) -> ServerResponse {
         let start = ContinuousClock.now
@@ -174,40 +174,6 @@ final class APIResponder: ServerResponder {
     func refusal(of defect: RequestDefect) -> ServerResponse {
         let requestID = RequestID.make()
         return ServerResponse(APIResponse(Problem(defect), requestID: requestID), requestID: requestID)
-    }
-}
-
-extension AdmittedRequest {
-    func answered(
-        by handler: (AdmittedRequest) throws(Problem) -> APIResponse, body: ByteBuffer?
-    ) throws(Problem) -> APIResponse {
-        do throws(Problem) {
-            guard let body else { return answered(by: try handler(self)) }
-            return answered(by: try handler(try reading(body)))
-        } catch {
-            throw refused(by: error)
-        }
-    }
-
-    func answered(
-        by handler: (AdmittedRequest) async throws -> APIResponse, body: ByteBuffer?
-    ) async throws -> APIResponse {
-        do {
-            guard let body else { return answered(by: try await handler(self)) }
-            return answered(by: try await handler(try reading(body)))
-        } catch let problem as Problem {
-            throw refused(by: problem)
-        } catch let error as QuotaExceeded {
-            throw refused(by: Problem(error))
-        } catch let error as StoreUnavailable {
-            throw refused(by: .unavailable(error))
-        }
-    }
-
-    private func reading(_ body: ByteBuffer) throws(Problem) -> AdmittedRequest {
-        var request = self
-        try request.read(body: body)
-        return request
     }
 }
 

@@ -94,7 +94,7 @@ public struct APIServer: Service {
         public var diagnose: Diagnose
         /// The recorded confirmations.
         public var confirmations: any ConfirmationHistory
-        /// The results of the last checks of App Store Connect.
+        /// The accepted notifications and their deliveries.
         public var history: any NotificationHistory
         /// The deliveries, which keys list and retry.
         public var deliveries: any DeliveryLedger

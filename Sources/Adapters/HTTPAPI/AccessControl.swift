@@ -125,24 +125,13 @@ extension RequestFields {
     }
 }
 
-extension AdmittedRequest {
-    /// The response, with the caller's remaining requests.
-    func answered(by response: consuming APIResponse) -> APIResponse {
-        response.standing = standing
-        return response
-    }
-
-    /// The problem, with the caller's remaining requests.
-    func refused(by problem: Problem) -> Problem { problem.of(caller, standing) }
-}
-
 extension Problem {
     /// Without this refusal, a client that relies on the field could repeat a change by accident.
     fileprivate static let idempotencyKeyNotSupported = Problem(
         .badRequest, "idempotency_key_not_supported", "this endpoint does not support Idempotency-Key",
         members: ["field": "Idempotency-Key"])
 
-    fileprivate func of(_ caller: KeyHolder, _ standing: RequestAllowance) -> Problem {
+    func of(_ caller: KeyHolder, _ standing: RequestAllowance) -> Problem {
         var problem = self
         problem.caller = caller
         // The problem of a reached limit already contains the state of this limit.

@@ -14,7 +14,6 @@ public import Tenancy
 ///
 /// The caller has the rights of its database login: no key is required, and no limit applies. Only lookups, confirmations, payloads
 /// and notifications read the tenant's index. Errors of a handler that are not refusals, such as PostgreSQL's, are rethrown.
-/// and notifications read the tenant's index. A handler's errors that are not refusals, such as PostgreSQL's, are thrown as they are.
 public struct LocalAPI: Sendable {
     private let endpoints: PathTree<Endpoint>
     /// The paths of the endpoints that require the tenant's index.

@@ -31,7 +31,7 @@ final class PresentedKey: Sendable {
 
     /// Does not verify the key's checksum, because that would cost more than the lookup that it could save.
     private static func digest(_ field: Span<UInt8>) -> SHA256.Digest? {
-        guard let token = field.bearerToken, token.count == APIKey.length else { return nil }
+        guard let token = field.bearerToken, APIKey.lengths.contains(token.count) else { return nil }
         return field.extracting(token).withUnsafeBytes { SHA256.hash(data: $0) }
     }
 

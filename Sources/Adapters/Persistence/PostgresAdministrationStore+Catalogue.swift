@@ -95,10 +95,10 @@ extension PostgresAdministrationStore {
                 try await transaction.execute(
                     """
                     INSERT INTO doorstep.tenants
-                        (tenant_id, slug, name, suspended_at, key_rate, key_burst, client_rate, client_burst,
+                        (tenant_id, slug, name, is_test, suspended_at, key_rate, key_burst, client_rate, client_burst,
                         new_instance_rate, new_instance_burst, client_new_instance_rate, client_new_instance_burst, quotas,
                         cors_origins)
-                    VALUES (\(id.uuid), \(slug.text), \(archived.name.text),
+                    VALUES (\(id.uuid), \(slug.text), \(archived.name.text), \(archived.isTest),
                         CASE WHEN \(archived.isSuspended) THEN now() END,
                         \(archived.limits.key?.perSecond), \(archived.limits.key?.burst),
                         \(archived.limits.client?.perSecond), \(archived.limits.client?.burst),

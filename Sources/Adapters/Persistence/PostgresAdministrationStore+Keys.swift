@@ -56,7 +56,7 @@ extension TenantTransaction {
 
     /// A key can be rotated once. Afterwards its expiry is the end of the overlap, and no longer limits the expiry of a successor.
     func rotateKey(
-        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date
+        _ id: KeyID, by generate: APIKey.Generator, oldExpiresAt: Date
     ) async throws -> (key: APIKey, record: KeyRecord) {
         // An old key that expires before the end of the overlap keeps its expiry; its successor has the same.
         let successorID = UUID()
@@ -75,20 +75,17 @@ extension TenantTransaction {
         let (kindText, scopes, locations, expiry, name) = try row.decode(
             String.self, [String].self, [String]?.self, Date?.self, String?.self)
         guard let kind = KeyKind(rawValue: kindText) else { throw PersistenceError.unreadable("api_keys") }
-        let key = successor(kind)
-        return (
-            key,
-            try await insert(
-                key, id: successorID, named: name, scopes: scopes, locations: locations, expiresAt: expiry)
-        )
+        return try await insert(
+            kind, by: generate, id: successorID, named: name, scopes: scopes, locations: locations,
+            expiresAt: expiry)
     }
 
     /// - Throws: `AdministrationError.unknownLocation` if the tenant does not have a location. If the tenant deletes a location later,
     ///   the key keeps its identifier, without effect.
     func createKey(
-        _ key: APIKey, named name: DisplayName?, scopes: Scopes, locations: Set<LocationIdentifier>?,
-        expiresAt: Date?
-    ) async throws -> KeyRecord {
+        _ kind: KeyKind, by generate: APIKey.Generator, named name: DisplayName?, scopes: Scopes,
+        locations: Set<LocationIdentifier>?, expiresAt: Date?
+    ) async throws -> (key: APIKey, record: KeyRecord) {
         let locations = locations.map { $0.map(\.text).sorted() }
         if let locations {
             let unknown = try await execute(
@@ -104,8 +101,14 @@ extension TenantTransaction {
             }
         }
         return try await insert(
-            key, named: name?.text, scopes: scopes.list.map(\.rawValue), locations: locations,
+            kind, by: generate, named: name?.text, scopes: scopes.list.map(\.rawValue), locations: locations,
             expiresAt: expiresAt)
+    }
+
+    /// Whether the tenant is a test tenant; nil if it was deleted.
+    private func isTest() async throws -> Bool? {
+        try await execute("SELECT is_test FROM doorstep.tenants WHERE tenant_id = \(tenant.uuid)").first
+            .map { try $0.decode(at: 0) }
     }
 
     /// The reason why a key is not active.
@@ -120,10 +123,12 @@ extension TenantTransaction {
     }
 
     private func insert(
-        _ key: APIKey, id: UUID = UUID(), named name: String?, scopes: [String], locations: [String]?,
-        expiresAt: Date?
-    ) async throws -> KeyRecord {
-        try KeyRecord(
+        _ kind: KeyKind, by generate: APIKey.Generator, id: UUID = UUID(), named name: String?,
+        scopes: [String], locations: [String]?, expiresAt: Date?
+    ) async throws -> (key: APIKey, record: KeyRecord) {
+        guard let isTest = try await isTest() else { throw AdministrationError.tenantDeleted }
+        let key = generate(kind, isTest)
+        let record = try KeyRecord(
             row: try await execute(
                 """
                 INSERT INTO doorstep.api_keys
@@ -133,6 +138,7 @@ extension TenantTransaction {
                 RETURNING \(unsafeSQL: KeyRecord.columns)
                 """
             ).one())
+        return (key, record)
     }
 }
 

@@ -65,7 +65,7 @@ public struct PostgresAdministrationStore: Sendable {
     /// Writes, and waits until this server's lookups use the written rows.
     /// - Parameter actor: The actor in the audit log.
     /// - Returns: The closure's result, and whether the lookups use the rows.
-    func write<Result: Sendable>(
+    func writeUntilVisible<Result: Sendable>(
         _ tenant: TenantID, by actor: String, _ body: (TenantTransaction) async throws -> Result
     ) async throws -> (result: Result, isVisible: Bool) {
         let timeout = server == nil ? Self.longTimeout : ManagingServer.statementTimeout
@@ -149,14 +149,17 @@ extension TenantTransaction {
 // MARK: - Tenants
 
 extension PostgresAdministrationStore {
-    public func createTenant(slug: TenantSlug, name: DisplayName) async throws -> Tenant {
+    /// - Parameter isTest: Whether it is a test tenant.
+    public func createTenant(
+        slug: TenantSlug, name: DisplayName, isTest: Bool = false
+    ) async throws -> Tenant {
         let id = TenantID(UUID())
         do {
             return try await write(id) { transaction in
                 try await transaction.execute(
                     """
-                    INSERT INTO doorstep.tenants (tenant_id, slug, name)
-                    VALUES (\(id.uuid), \(slug.text), \(name.text))
+                    INSERT INTO doorstep.tenants (tenant_id, slug, name, is_test)
+                    VALUES (\(id.uuid), \(slug.text), \(name.text), \(isTest))
                     """)
                 guard let tenant = try await transaction.tenant() else {
                     throw AdministrationError.tenantDeleted
@@ -298,10 +301,7 @@ extension PostgreSQLError {
 
     /// Whether a row was refused because its tenant was deleted meanwhile.
     var isOfTenantThatIsGone: Bool {
-        [
-            "card_images", "clips", "domains", "locations", "short_codes", "api_keys", "revoked_attest_keys",
-            "webhooks",
-        ].contains { isForeignKeyViolation("\($0)_tenant_id_fkey") }
+        isForeignKeyViolation() && serverError?.constraint?.hasSuffix("_tenant_id_fkey") == true
     }
 }
 
@@ -313,7 +313,7 @@ extension Tenant {
             SELECT jsonb_object_agg(kind, jsonb_build_object(
                 'rows', jsonb_build_object('used', row_count, 'limit', maximum_rows),
                 'bytes', jsonb_build_object('used', byte_count, 'limit', maximum_bytes)))
-            FROM doorstep.tenant_quotas(tenants.tenant_id)), cors_origins
+            FROM doorstep.tenant_quotas(tenants.tenant_id)), cors_origins, is_test
         """
 
     /// Reads the columns in ``columns``.
@@ -332,14 +332,16 @@ extension Tenant {
         let (quotas, usage) = (
             try row.decode(at: 14, as: JSONText.self), try row.decode(at: 15, as: JSONText?.self)
         )
-        let origins = try row.decode(at: 16, as: [String].self)
+        let (origins, isTest) = (
+            try row.decode(at: 16, as: [String].self), try row.decode(at: 17, as: Bool.self)
+        )
         self = try PersistenceError.reading("tenants") {
             var quotas = try JSONObjectReader(JSONValue(parsing: quotas.text.utf8))
             var usage = try JSONObjectReader(
                 usage.map { try JSONValue(parsing: $0.text.utf8) } ?? .object([:]))
             return Tenant(
                 id: TenantID(id), slug: try TenantSlug(slug), name: try DisplayName(stored: name),
-                createdAt: createdAt, suspendedAt: suspendedAt, limits: limits,
+                isTest: isTest, createdAt: createdAt, suspendedAt: suspendedAt, limits: limits,
                 collapsePolicy: collapsePolicy, corsOrigins: try WebOrigin.list(origins),
                 ownQuotas: try [QuotaKind: Quota](&quotas), usage: try [QuotaKind: QuotaUsage](&usage))
         }

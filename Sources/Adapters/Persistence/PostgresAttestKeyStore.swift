@@ -23,7 +23,7 @@ struct PostgresAttestKeyStore: AttestKeyStore {
     }
 
     func revoke(_ id: AttestKeyID, of tenant: TenantID, by actor: String) async throws -> Bool {
-        try await store.write(tenant, by: actor) { transaction in
+        try await store.writeUntilVisible(tenant, by: actor) { transaction in
             let isKnown: Bool = try await transaction.execute(
                 """
                 WITH known AS (

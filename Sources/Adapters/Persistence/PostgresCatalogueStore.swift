@@ -20,7 +20,7 @@ struct PostgresCatalogueStore<Item: StoredResource>: CatalogueStore {
         _ key: Item.Key, of tenant: TenantID, by actor: String, force: Bool,
         _ make: @Sendable (Item?) throws -> Item
     ) async throws -> CatalogueChange<Item> {
-        let ((before, after), isVisible) = try await store.write(tenant, by: actor) {
+        let ((before, after), isVisible) = try await store.writeUntilVisible(tenant, by: actor) {
             try await $0.change(key, force: force, make)
         }
         return CatalogueChange(before: before, after: after, isVisible: isVisible)
@@ -30,7 +30,7 @@ struct PostgresCatalogueStore<Item: StoredResource>: CatalogueStore {
         _ key: Item.Key, of tenant: TenantID, by actor: String, cascade: Bool,
         _ check: @Sendable (Item) throws -> Void
     ) async throws -> CatalogueDeletion {
-        let (rows, isVisible) = try await store.write(tenant, by: actor) {
+        let (rows, isVisible) = try await store.writeUntilVisible(tenant, by: actor) {
             try await $0.delete(key, cascade: cascade, check)
         }
         return CatalogueDeletion(rows: rows, isVisible: isVisible)

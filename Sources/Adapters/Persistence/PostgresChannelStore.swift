@@ -12,16 +12,16 @@ public struct PostgresChannelStore: ChannelStore {
         self.pool = pool
     }
 
-    public func team(of clip: BundleID, of tenant: TenantID) async throws -> TeamID? {
+    public func team(of clip: BundleID, of tenant: TenantID) async throws -> (team: TeamID, isOfTest: Bool)? {
         try await transaction(of: tenant, .readOnly) { transaction in
             try await transaction.execute(
                 """
-                SELECT team_id FROM doorstep.clips
+                SELECT team_id, is_test FROM doorstep.clips JOIN doorstep.tenants USING (tenant_id)
                 WHERE tenant_id = \(tenant.uuid) AND bundle_id = \(clip.text)
                 """
             ).first.map { row in
-                let team: String = try row.decode(at: 0)
-                return try PersistenceError.reading("clips") { try TeamID(team) }
+                let (team, isOfTest) = try row.decode(String.self, Bool.self)
+                return (try PersistenceError.reading("clips") { try TeamID(team) }, isOfTest)
             }
         }
     }

@@ -25,38 +25,39 @@ struct PostgresKeyStore: KeyStore {
     }
 
     func create(
-        _ key: APIKey, named name: DisplayName?, scopes: Scopes?, locations: Set<LocationIdentifier>?,
-        expiresAt: Date?,
-        by maker: Actor, of tenant: TenantID
-    ) async throws -> KeyRecord {
-        try await store.write(tenant, by: maker.name) { transaction in
+        _ kind: KeyKind, by generate: APIKey.Generator, named name: DisplayName?, scopes: Scopes?,
+        locations: Set<LocationIdentifier>?,
+        expiresAt: Date?, by maker: Actor, of tenant: TenantID
+    ) async throws -> (key: APIKey, record: KeyRecord) {
+        try await store.writeUntilVisible(tenant, by: maker.name) { transaction in
             let granted =
                 switch maker {
                 case .key(let id):
                     try await transaction.caller(id)
-                        .grant(to: key.kind, scopes: scopes, locations: locations, expiresAt: expiresAt)
+                        .grant(to: kind, scopes: scopes, locations: locations, expiresAt: expiresAt)
                 case .administrator:
-                    (scopes ?? key.kind.usualScopes(isRestricted: locations != nil), locations, expiresAt)
+                    (scopes ?? kind.usualScopes(isRestricted: locations != nil), locations, expiresAt)
                 }
             return try await transaction.createKey(
-                key, named: name, scopes: granted.0, locations: granted.1, expiresAt: granted.2)
+                kind, by: generate, named: name, scopes: granted.0, locations: granted.1, expiresAt: granted.2
+            )
         }.result
     }
 
     func rotate(
-        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, by maker: Actor,
+        _ id: KeyID, by generate: APIKey.Generator, oldExpiresAt: Date, by maker: Actor,
         of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord) {
-        try await store.write(tenant, by: maker.name) { transaction in
+        try await store.writeUntilVisible(tenant, by: maker.name) { transaction in
             try await transaction.requireKey(id, noWiderThan: maker)
-            return try await transaction.rotateKey(id, to: successor, oldExpiresAt: oldExpiresAt)
+            return try await transaction.rotateKey(id, by: generate, oldExpiresAt: oldExpiresAt)
         }.result
     }
 
     func update(
         _ id: KeyID, _ change: KeyChange, by maker: Actor, of tenant: TenantID
     ) async throws -> (record: KeyRecord, isVisible: Bool) {
-        let written = try await store.write(tenant, by: maker.name) { transaction in
+        let written = try await store.writeUntilVisible(tenant, by: maker.name) { transaction in
             try await transaction.requireKey(id, noWiderThan: maker, until: change.expiresAt)
             return try await transaction.updateKey(id, change)
         }
@@ -64,7 +65,7 @@ struct PostgresKeyStore: KeyStore {
     }
 
     func revoke(_ id: KeyID, by maker: Actor, of tenant: TenantID) async throws -> Bool {
-        try await store.write(tenant, by: maker.name) { transaction in
+        try await store.writeUntilVisible(tenant, by: maker.name) { transaction in
             try await transaction.requireKey(id, noWiderThan: maker)
             return try await transaction.revokeKey(id)
         }.isVisible

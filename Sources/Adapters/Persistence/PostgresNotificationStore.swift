@@ -45,26 +45,12 @@ public struct PostgresNotificationStore: NotificationStore {
                 }
                 return try await addOnce(distribution, for: key, of: tenant)
             }
-        } catch let unsuitable as Unsuitable {
-            return unsuitable.addition
+        } catch let refusal as IntakeRefusal {
+            // Rolled back with the idempotency key.
+            return .refused(refusal)
         } catch let error as PostgreSQLError where error.isNoResponse || error.isForeignKeyViolation() {
             // Alternatively, the tenant and its keys have just been deleted. Then the next request is refused.
             throw StoreUnavailable(error)
-        }
-    }
-
-    /// Thrown to roll back everything, including the idempotency key.
-    private enum Unsuitable: Error {
-        case unknownChannel
-        case unknownInstance
-        case channelStoresNothing
-
-        var addition: Addition {
-            switch self {
-            case .unknownChannel: .unknownChannel
-            case .unknownInstance: .unknownInstance
-            case .channelStoresNothing: .channelStoresNothing
-            }
         }
     }
 
@@ -79,7 +65,9 @@ public struct PostgresNotificationStore: NotificationStore {
                 }
                 return earlier
             }
-            let distribution = distribution.collapsing(under: try await transaction.collapsePolicy())
+            let (collapsePolicy, isTest) = try await transaction.notificationRules()
+            let distribution = try (isTest ? distribution.inSandboxOnly() : distribution)
+                .collapsing(under: collapsePolicy)
             let notification = distribution.notification
             let part = try await firstPart(of: distribution, in: transaction)
             try await transaction.insert(notification, skipped: part.skipped)
@@ -99,7 +87,7 @@ public struct PostgresNotificationStore: NotificationStore {
         guard case .channel(let channel) = distribution.audience else {
             let part = try await transaction.decidePart(of: distribution, partSize)
             guard !distribution.namesInstance || !part.counts.isEmpty else {
-                throw Unsuitable.unknownInstance
+                throw IntakeRefusal.unknownInstance
             }
             return part
         }
@@ -107,9 +95,9 @@ public struct PostgresNotificationStore: NotificationStore {
         let environment = notification.audience.environment ?? .production
         let storesLastMessage = try await transaction.storesLastMessage(
             channel, of: notification.clip, environment)
-        guard let storesLastMessage else { throw Unsuitable.unknownChannel }
+        guard let storesLastMessage else { throw IntakeRefusal.unknownChannel }
         let hasExpiration = (notification.headers.expiration ?? .immediate) != .immediate
-        guard storesLastMessage || !hasExpiration else { throw Unsuitable.channelStoresNothing }
+        guard storesLastMessage || !hasExpiration else { throw IntakeRefusal.channelStoresNothing }
         let delivery = RecordedDelivery(
             id: DeliveryID(.timeOrdered(at: notification.createdAt)), instance: nil,
             receiver: distribution.receiver, environment: environment, state: .queued,
@@ -273,15 +261,17 @@ extension TenantTransaction {
         return examined.map(\.0)
     }
 
-    fileprivate func collapsePolicy() async throws -> CollapsePolicy {
+    /// The tenant's rules for its notifications.
+    fileprivate func notificationRules() async throws -> (collapsePolicy: CollapsePolicy, isTest: Bool) {
         let rows = try await execute(
-            "SELECT collapse_policy FROM doorstep.tenants WHERE tenant_id = \(tenant.uuid)")
+            "SELECT collapse_policy, is_test FROM doorstep.tenants WHERE tenant_id = \(tenant.uuid)")
         // A deleted tenant is refused.
-        guard let row = rows.first else { return .none }
-        guard let policy = CollapsePolicy(rawValue: try row.decode(at: 0)) else {
+        guard let row = rows.first else { return (.none, false) }
+        let (policy, isTest) = try row.decode(String.self, Bool.self)
+        guard let policy = CollapsePolicy(rawValue: policy) else {
             throw PersistenceError.unreadable("tenants")
         }
-        return policy
+        return (policy, isTest)
     }
 
     /// Whether a channel stores its last message; nil for an unknown channel.

@@ -17,7 +17,7 @@ struct PostgresTenantStore: TenantStore {
     func change(
         _ id: TenantID, by actor: String, _ make: @Sendable (Tenant) throws -> Tenant
     ) async throws -> CatalogueChange<Tenant> {
-        let ((before, after), isVisible) = try await store.write(id, by: actor) {
+        let ((before, after), isVisible) = try await store.writeUntilVisible(id, by: actor) {
             (transaction) async throws -> (Tenant, Tenant) in
             guard let before = try await transaction.tenant(lock: "FOR NO KEY UPDATE") else {
                 throw AdministrationError.tenantDeleted

@@ -94,6 +94,9 @@ public enum Schema {
         Migration(
             version: 38, name: "cancelled_notifications",
             sql: text(PackageResources._038_cancelled_notifications_sql), compatibleFrom: 25),
+        Migration(
+            version: 39, name: "test_tenants", sql: text(PackageResources._039_test_tenants_sql),
+            compatibleFrom: 25),
     ]
 
     /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.

@@ -35,7 +35,7 @@ extension TenantTransaction {
         guard let row = rows.first else { return nil }
         // The key of another endpoint's request has no notification.
         let (id, digest) = try row.decode(UUID?.self, [UInt8].self)
-        guard let id, digest == key.digest else { return .keyReused }
+        guard let id, digest == key.digest else { return .refused(.idempotencyKeyReused) }
         let limit = Addition.answeredDeliveries
         guard let trace = try await trace(NotificationID(id), after: nil, limit: limit) else {
             throw PersistenceError.unreadable("idempotency_keys")

@@ -10,21 +10,23 @@ public protocol KeyStore: Sendable {
     func key(_ id: KeyID, of tenant: TenantID) async throws -> KeyRecord?
 
     /// - Parameters:
+    ///   - generate: Creates the key.
     ///   - maker: the creator: a key or an operator.
     ///   - scopes: Nil for the default scopes of the kind, as far as the creator has them.
     ///   - locations: The locations to which the key is restricted; nil for the creator's own restriction.
     ///   - expiresAt: nil for the creator's own expiry.
     /// - Throws: `AdministrationError.widerKey`; `unknownLocation`.
     func create(
-        _ key: APIKey, named name: DisplayName?, scopes: Scopes?, locations: Set<LocationIdentifier>?,
+        _ kind: KeyKind, by generate: APIKey.Generator, named name: DisplayName?, scopes: Scopes?,
+        locations: Set<LocationIdentifier>?,
         expiresAt: Date?,
         by maker: Actor, of tenant: TenantID
-    ) async throws -> KeyRecord
+    ) async throws -> (key: APIKey, record: KeyRecord)
 
     /// Adds the successor, which has the same name, and changes the expiry of the old key.
     /// - Throws: `AdministrationError.unknownKey`; `keyNotActive`; `keyRotated`; `widerKey`.
     func rotate(
-        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, by maker: Actor,
+        _ id: KeyID, by generate: APIKey.Generator, oldExpiresAt: Date, by maker: Actor,
         of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord)
 

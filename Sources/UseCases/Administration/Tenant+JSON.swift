@@ -13,6 +13,11 @@ extension Tenant: Resource {
                 .text($0.slug.text)
             },
             Field("name", .text(1...128), .required, "The tenant's name for people.") { .text($0.name.text) },
+            Field(
+                "test", .flag, .readOnly,
+                "Whether this is a test tenant, which notifies only in the environment `sandbox`.",
+                column: "is_test"
+            ) { .flag($0.isTest) },
             Field("createdAt", .date, .readOnly, "When the tenant was created.", column: "created_at") {
                 .date($0.createdAt)
             },
@@ -44,7 +49,8 @@ extension Tenant: Resource {
         guard let id = Self.key(named: try values.text("id")) else { throw RowRefusal("id", "not a UUID") }
         self.init(
             id: id, slug: try values.text("slug") { text throws(TenancyError) in try TenantSlug(text) },
-            name: try values.displayName("name"), createdAt: try values.date("createdAt"),
+            name: try values.displayName("name"), isTest: try values.optionalFlag("test") ?? false,
+            createdAt: try values.date("createdAt"),
             suspendedAt: try values.optionalDate("suspendedAt"), limits: try RequestLimits(&values),
             collapsePolicy: try values.choice("collapsePolicy", of: CollapsePolicy.self),
             corsOrigins: try Self.corsOrigins(values.optionalList("corsOrigins")),
@@ -117,8 +123,9 @@ extension ArchivedTenant {
             "id": .string(id.description), "slug": .string(slug.text), "name": .string(name.text),
             "suspended": .bool(isSuspended),
         ])
-        // Without quotas and origins of its own, older versions can read the archive.
+        // Without quotas and origins of its own, and unless it is a test tenant, older versions can read the archive.
         if !quotas.isEmpty { json["quotas"] = .object(quotas.json) }
+        if isTest { json["test"] = true }
         if !corsOrigins.isEmpty {
             json["corsOrigins"] = .array(corsOrigins.map { .string($0.text) })
         }
@@ -134,6 +141,7 @@ extension ArchivedTenant {
             id: TenantID(id),
             slug: try RowRefusal.naming("slug") { () throws(TenancyError) in try TenantSlug(slug) },
             name: try RowRefusal.naming("name") { () throws(DisplayName.Refusal) in try DisplayName(name) },
+            isTest: try fields.optionalBool("test") ?? false,
             isSuspended: try fields.requiredBool("suspended"),
             limits: try Self.limits(&fields),
             quotas: try fields.optionalObject("quotas").map { fields in

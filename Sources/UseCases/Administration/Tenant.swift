@@ -7,6 +7,9 @@ public struct Tenant: Sendable, Hashable {
     public let id: TenantID
     public let slug: TenantSlug
     public internal(set) var name: DisplayName
+    /// Whether this is a test tenant: its keys begin with `dpk_test_` and `dsk_test_`, and it notifies only in the environment
+    /// `sandbox`. This cannot change.
+    public let isTest: Bool
     public let createdAt: Date
     /// Since when the tenant's keys are refused; nil if the tenant is not suspended.
     public let suspendedAt: Date?
@@ -21,13 +24,15 @@ public struct Tenant: Sendable, Hashable {
     public let usage: [QuotaKind: QuotaUsage]
 
     public init(
-        id: TenantID, slug: TenantSlug, name: DisplayName, createdAt: Date, suspendedAt: Date?,
+        id: TenantID, slug: TenantSlug, name: DisplayName, isTest: Bool = false, createdAt: Date,
+        suspendedAt: Date?,
         limits: RequestLimits, collapsePolicy: CollapsePolicy, corsOrigins: [WebOrigin] = [],
         ownQuotas: [QuotaKind: Quota] = [:], usage: [QuotaKind: QuotaUsage] = [:]
     ) {
         self.id = id
         self.slug = slug
         self.name = name
+        self.isTest = isTest
         self.createdAt = createdAt
         self.suspendedAt = suspendedAt
         self.limits = limits

@@ -19,7 +19,8 @@ public enum TenantArchive {
     ]
 
     /// The types of records, in the order of an archive.
-    static let types = ["tenant", "image", "clip", "domain"] + collections.map { $0.typeName } + ["end"]
+    public static let types =
+        ["tenant", "image", "clip", "domain"] + collections.map { $0.typeName } + ["end"]
 }
 
 /// The tenant's record in an archive.
@@ -29,6 +30,7 @@ public struct ArchivedTenant: Sendable, Hashable {
     public let id: TenantID
     public let slug: TenantSlug
     public let name: DisplayName
+    public let isTest: Bool
     public let isSuspended: Bool
     public let limits: RequestLimits
     public let quotas: [QuotaKind: Quota]

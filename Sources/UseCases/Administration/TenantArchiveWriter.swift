@@ -7,7 +7,7 @@ extension CatalogueReader {
         try writer.append(
             .tenant(
                 ArchivedTenant(
-                    id: tenant.id, slug: tenant.slug, name: tenant.name,
+                    id: tenant.id, slug: tenant.slug, name: tenant.name, isTest: tenant.isTest,
                     isSuspended: tenant.suspendedAt != nil, limits: tenant.limits, quotas: tenant.ownQuotas,
                     corsOrigins: tenant.corsOrigins)))
         try await eachImage { image in

@@ -6,11 +6,15 @@ public enum KeyKind: String, Sendable, CaseIterable {
     /// `dsk_…`: stays on servers; can have every scope.
     case secret
 
-    public var prefix: String {
-        switch self {
-        case .publishable: "dpk_"
-        case .secret: "dsk_"
-        }
+    /// The beginning of a key's text.
+    /// - Parameter isTest: Whether the key belongs to a test tenant. Its keys begin with `dpk_test_` and `dsk_test_`.
+    public func prefix(isTest: Bool) -> String {
+        let own =
+            switch self {
+            case .publishable: "dpk_"
+            case .secret: "dsk_"
+            }
+        return isTest ? own + "test_" : own
     }
 
     /// The scopes that a key of this kind can have at most.

@@ -18,7 +18,7 @@ import Testing
 
     /// The only key on a page.
     private func key(in response: HTTPTestClient.Response) -> String? {
-        response.text.firstMatch(of: /d[sp]k_[A-Za-z0-9]{20,}/).map { String($0.0) }
+        response.text.firstMatch(of: /d[sp]k_(test_)?[A-Za-z0-9]{20,}/).map { String($0.0) }
     }
 
     @Test func keyIsShownOnceAndAppearsInNoURL() async throws {
@@ -54,6 +54,21 @@ import Testing
                 of: console.acme.id, before: nil, limit: 1, where: [:]
             ).entries
             #expect(entries.first?.actor == "console:ada" && entries.first?.relation == "api_keys")
+        }
+    }
+
+    @Test func keyOfTestTenantIsMarked() async throws {
+        try await TestConsole.withConsole { console in
+            _ = try await console.store.createTenant(
+                slug: TenantSlug("trial"), name: DisplayName("Trial"), isTest: true)
+            let cookie = try await console.signIn()
+            for path in ["/t/trial/keys", "/tenants"] {
+                #expect(try await console.get(path, cookie).text.contains(">test</span>"), "\(path)")
+            }
+            #expect(try await !console.get("/t/acme/keys", cookie).text.contains(">test</span>"))
+            let response = try await console.post("/t/trial/keys", form(["kind": "publishable"]), cookie)
+            let key = try APIKey(#require(self.key(in: response)))
+            #expect(key.isTest && key.kind == .publishable)
         }
     }
 

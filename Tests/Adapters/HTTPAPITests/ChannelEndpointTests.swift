@@ -39,8 +39,8 @@ final class MemoryChannels: ChannelManager, ChannelStore {
         _ id: String, of bundleID: BundleID, team: TeamID, environment: APNsEnvironment
     ) async -> ChannelOutcome<ChannelDeleted> { .done(ChannelDeleted()) }
 
-    func team(of clip: BundleID, of tenant: TenantID) async throws -> TeamID? {
-        clip.text.hasSuffix(".Clip") ? try TeamID("ABCDE12345") : nil
+    func team(of clip: BundleID, of tenant: TenantID) async throws -> (team: TeamID, isOfTest: Bool)? {
+        clip.text.hasSuffix(".Clip") ? (try TeamID("ABCDE12345"), false) : nil
     }
     func checkRoom(of clip: BundleID, _ environment: APNsEnvironment, of tenant: TenantID) async throws {}
     func add(_ channel: BroadcastChannel, of tenant: TenantID) async throws {

@@ -30,25 +30,26 @@ final class MemoryKeyStore: KeyStore {
     }
 
     func create(
-        _ key: APIKey, named name: DisplayName?, scopes: Scopes?, locations: Set<LocationIdentifier>?,
-        expiresAt: Date?, by maker: Actor, of tenant: TenantID
-    ) async throws -> KeyRecord {
+        _ kind: KeyKind, by generate: APIKey.Generator, named name: DisplayName?, scopes: Scopes?,
+        locations: Set<LocationIdentifier>?, expiresAt: Date?, by maker: Actor, of tenant: TenantID
+    ) async throws -> (key: APIKey, record: KeyRecord) {
         guard let maker = try await self.record(of: maker, tenant) else {
             throw AdministrationError.keyNotActive
         }
         let grant = try maker.grant(
-            to: key.kind, scopes: scopes, locations: locations, expiresAt: expiresAt)
+            to: kind, scopes: scopes, locations: locations, expiresAt: expiresAt)
+        let key = generate(kind, false)
         let record = KeyRecord(
-            id: KeyID(UUID()), name: name, kind: key.kind, scopes: grant.scopes, locations: grant.locations,
+            id: KeyID(UUID()), name: name, kind: kind, scopes: grant.scopes, locations: grant.locations,
             hint: key.hint, createdAt: Date(timeIntervalSince1970: 0), expiresAt: grant.expiresAt,
             revokedAt: nil,
             lastUsedOn: nil)
         add(record, of: tenant)
-        return record
+        return (key, record)
     }
 
     func rotate(
-        _ id: KeyID, to successor: @Sendable (KeyKind) -> APIKey, oldExpiresAt: Date, by maker: Actor,
+        _ id: KeyID, by generate: APIKey.Generator, oldExpiresAt: Date, by maker: Actor,
         of tenant: TenantID
     ) async throws -> (key: APIKey, record: KeyRecord) {
         guard let old = try await self.key(id, of: tenant) else { throw AdministrationError.unknownKey }
@@ -57,14 +58,9 @@ final class MemoryKeyStore: KeyStore {
         else {
             throw AdministrationError.widerKey
         }
-        let key = successor(old.kind)
-        return (
-            key,
-            try await create(
-                key, named: old.name, scopes: old.scopes, locations: old.locations, expiresAt: old.expiresAt,
-                by: .key(maker.id),
-                of: tenant)
-        )
+        return try await create(
+            old.kind, by: generate, named: old.name, scopes: old.scopes, locations: old.locations,
+            expiresAt: old.expiresAt, by: .key(maker.id), of: tenant)
     }
 
     func update(

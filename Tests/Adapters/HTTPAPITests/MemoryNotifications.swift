@@ -118,9 +118,9 @@ final class MemoryNotifications: NotificationStore {
             if let quota = state.quota { throw quota }
             if let key, let known = state.keys[Key(tenant: tenant, text: key.text, locations: key.locations)]
             {
-                return known.request == key.request ? .repeated(known.trace) : .keyReused
+                return known.request == key.request ? .repeated(known.trace) : .refused(.idempotencyKeyReused)
             }
-            if case .channel = distribution.audience { return .unknownChannel }
+            if case .channel = distribution.audience { return .refused(.unknownChannel) }
             let candidates = (state.candidates[tenant] ?? []).filter { candidate in
                 // The location of a Live Activity is unknown.
                 if case .activity(let instance, _) = distribution.audience {
@@ -128,7 +128,9 @@ final class MemoryNotifications: NotificationStore {
                 }
                 return !distribution.notification.audience.isOfLocation || candidate.launchedAtBusiness != nil
             }
-            guard !distribution.namesInstance || !candidates.isEmpty else { return .unknownInstance }
+            guard !distribution.namesInstance || !candidates.isEmpty else {
+                return .refused(.unknownInstance)
+            }
             let deliveries = candidates.prefix(state.partSize)
                 .map { distribution.delivery(to: $0, id: DeliveryID(UUID())) }
                 .sorted { $0.id.description < $1.id.description }
@@ -156,7 +158,7 @@ final class MemoryNotifications: NotificationStore {
         try state.withLock { state in
             guard !state.isAway else { throw StoreUnavailable() }
             return state.keys[Key(tenant: tenant, text: key.text, locations: key.locations)].map {
-                $0.request == key.request ? .repeated($0.trace) : .keyReused
+                $0.request == key.request ? .repeated($0.trace) : .refused(.idempotencyKeyReused)
             }
         }
     }

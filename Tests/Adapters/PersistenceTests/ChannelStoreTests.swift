@@ -13,7 +13,7 @@ import Testing
             let clip = try BundleID("com.example.MyApp.Clip")
             for tenant in [tenant, neighbour] { try await stores.createClip(of: tenant) }
             let store = PostgresChannelStore(stores.appPool)
-            #expect(try await store.team(of: clip, of: tenant)?.text == "ABCDE12345")
+            #expect(try await store.team(of: clip, of: tenant)?.team.text == "ABCDE12345")
             #expect(try await store.team(of: try BundleID("com.example.Other.Clip"), of: tenant) == nil)
             let channels = try ["YQ==", "Yg==", "Yw=="].enumerated().map { number, id in
                 BroadcastChannel(

@@ -249,7 +249,7 @@ import Testing
                     try await transaction.addition(with: other)
                 )
             }
-            #expect(isTaken && !isOtherTaken && addition == .keyReused)
+            #expect(isTaken && !isOtherTaken && addition == .refused(.idempotencyKeyReused))
             #expect(try await fixture.store.claim(key, of: fixture.tenant) == .reused)
         }
     }

@@ -69,7 +69,7 @@ import Testing
             #expect(live.current?.table.holder(of: key)?.scopes == record.scopes)
             #expect(try await keys.key(record.id, of: tenant) == record)
             let (next, successor) = try await keys.rotate(
-                record.id, to: { KeyTests.key($0, number: 3) }, oldExpiresAt: .distantFuture,
+                record.id, by: { kind, _ in KeyTests.key(kind, number: 3) }, oldExpiresAt: .distantFuture,
                 by: .key(maker.id),
                 of: tenant)
             #expect(live.current?.table.holder(of: next)?.key == successor.id)
@@ -109,7 +109,8 @@ import Testing
                 key.id, KeyChange(expiresAt: end), by: .key(maker.id), of: tenant)
             #expect(shortened.record.name == name && shortened.record.expiresAt == end)
             let (_, successor) = try await keys.rotate(
-                key.id, to: { KeyTests.key($0, number: 3) }, oldExpiresAt: end, by: .key(maker.id), of: tenant
+                key.id, by: { kind, _ in KeyTests.key(kind, number: 3) }, oldExpiresAt: end,
+                by: .key(maker.id), of: tenant
             )
             #expect(successor.name == name)
             let renamed = try await keys.update(
@@ -154,7 +155,8 @@ import Testing
             for id in [wide.id, lasting.id] {
                 await #expect(throws: AdministrationError.widerKey) {
                     try await keys.rotate(
-                        id, to: { KeyTests.key($0, number: 5) }, oldExpiresAt: end, by: .key(maker.id),
+                        id, by: { kind, _ in KeyTests.key(kind, number: 5) }, oldExpiresAt: end,
+                        by: .key(maker.id),
                         of: tenant)
                 }
                 await #expect(throws: AdministrationError.widerKey) {

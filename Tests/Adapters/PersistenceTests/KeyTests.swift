@@ -1,6 +1,7 @@
 import Administration
 import Formats
 import Foundation
+import Invocation
 import Lookups
 import PostgreSQL
 import Synchronization
@@ -86,10 +87,34 @@ import Testing
                 }
                 await #expect(throws: AdministrationError.unknownKey) {
                     try await store.rotateKey(
-                        id, to: { _ in Self.key(number: 2) }, oldExpiresAt: .now, of: tenant)
+                        id, by: { _, _ in Self.key(number: 2) }, oldExpiresAt: .now, of: tenant)
                 }
             }
             #expect(try await store.keys(of: tenant) == [record])
+        }
+    }
+
+    @Test func keysOfTestTenantHaveTheirOwnPrefix() async throws {
+        try await Stores.withStores { stores in
+            let store = stores.administration
+            let tenant = try await store.createTenant(
+                slug: TenantSlug("trial"), name: DisplayName("Trial"), isTest: true)
+            #expect(tenant.isTest && tenant.json["test"] == true)
+            let (key, record) = try await store.keys.create(
+                .secret, by: APIKey.generate, named: nil, scopes: nil, locations: nil, expiresAt: nil,
+                by: .administrator("operator:test"), of: tenant.id)
+            #expect(key.isTest && key.text.hasPrefix("dsk_test_"))
+            #expect(record.hint.hasPrefix("dsk_test_") && record.hint.count == 13)
+            let (next, _) = try await store.rotateKey(
+                record.id, by: APIKey.generate, oldExpiresAt: .distantFuture, of: tenant.id)
+            #expect(next.text.hasPrefix("dsk_test_"))
+            #expect(try await stores.loadTable().holder(of: next) != nil)
+
+            let live = try await store.createTenant(slug: TenantSlug("live"), name: DisplayName("Live"))
+            let (other, _) = try await store.keys.create(
+                .publishable, by: APIKey.generate, named: nil, scopes: nil, locations: nil, expiresAt: nil,
+                by: .administrator("operator:test"), of: live.id)
+            #expect(!live.isTest && !other.isTest && !other.text.contains("test_"))
         }
     }
 
@@ -100,7 +125,7 @@ import Testing
                 Self.key(.publishable, number: 1), scopes: nil, expiresAt: nil, of: tenant)
             let expiry = Date(timeIntervalSince1970: 4_000_000_000)
             let (key, record) = try await store.rotateKey(
-                old.id, to: { Self.key($0, number: 2) }, oldExpiresAt: expiry, of: tenant)
+                old.id, by: { kind, _ in Self.key(kind, number: 2) }, oldExpiresAt: expiry, of: tenant)
             #expect(key.kind == .publishable && record.kind == .publishable && record.expiresAt == nil)
             #expect(try await store.keys(of: tenant).map(\.expiresAt) == [expiry, nil])
             let table = try await stores.loadTable()
@@ -121,13 +146,13 @@ import Testing
             let old = try await store.createKey(Self.key(number: 1), scopes: nil, expiresAt: nil, of: tenant)
             let overlap = Date.now.addingTimeInterval(86_400)
             let (_, lost) = try await store.rotateKey(
-                old.id, to: { Self.key($0, number: 2) }, oldExpiresAt: overlap, of: tenant)
+                old.id, by: { kind, _ in Self.key(kind, number: 2) }, oldExpiresAt: overlap, of: tenant)
             await #expect(throws: AdministrationError.keyRotated(lost.id)) {
                 try await store.rotateKey(
-                    old.id, to: { Self.key($0, number: 3) }, oldExpiresAt: overlap, of: tenant)
+                    old.id, by: { kind, _ in Self.key(kind, number: 3) }, oldExpiresAt: overlap, of: tenant)
             }
             let (_, next) = try await store.rotateKey(
-                lost.id, to: { Self.key($0, number: 3) }, oldExpiresAt: overlap, of: tenant)
+                lost.id, by: { kind, _ in Self.key(kind, number: 3) }, oldExpiresAt: overlap, of: tenant)
             #expect(next.expiresAt == nil)
             #expect(try await store.keys(of: tenant).count == 3)
         }
@@ -142,12 +167,12 @@ import Testing
                 Self.key(number: 1), scopes: nil, expiresAt: expiry, of: tenant)
             let overlap = expiry.addingTimeInterval(-86_400)
             let (_, record) = try await store.rotateKey(
-                old.id, to: { Self.key($0, number: 2) }, oldExpiresAt: overlap, of: tenant)
+                old.id, by: { kind, _ in Self.key(kind, number: 2) }, oldExpiresAt: overlap, of: tenant)
             #expect(record.expiresAt == expiry)
             #expect(try await store.keys(of: tenant).map(\.expiresAt) == [overlap, expiry])
             // The old key never outlives its successor.
             let (_, next) = try await store.rotateKey(
-                record.id, to: { Self.key($0, number: 3) }, oldExpiresAt: expiry + 1, of: tenant)
+                record.id, by: { kind, _ in Self.key(kind, number: 3) }, oldExpiresAt: expiry + 1, of: tenant)
             #expect(next.expiresAt == expiry)
             #expect(try await store.keys(of: tenant).map(\.expiresAt) == [overlap, expiry, expiry])
         }
@@ -164,7 +189,8 @@ import Testing
             for id in [revoked.id, expired.id] {
                 await #expect(throws: AdministrationError.keyNotActive) {
                     try await store.rotateKey(
-                        id, to: { Self.key($0, number: 3) }, oldExpiresAt: .distantFuture, of: tenant)
+                        id, by: { kind, _ in Self.key(kind, number: 3) }, oldExpiresAt: .distantFuture,
+                        of: tenant)
                 }
             }
             #expect(try await store.keys(of: tenant).count == 2)
@@ -225,7 +251,8 @@ import Testing
             let record = try await store.createKey(key, scopes: lookUp, expiresAt: nil, of: tenant)
             #expect(record.scopes == lookUp)
             let next = try await store.rotateKey(
-                record.id, to: { Self.key($0, number: 2) }, oldExpiresAt: .distantFuture, of: tenant)
+                record.id, by: { kind, _ in Self.key(kind, number: 2) }, oldExpiresAt: .distantFuture,
+                of: tenant)
             #expect(next.record.scopes == lookUp)
             let whole = try await store.createKey(
                 Self.key(.publishable, number: 3), scopes: nil, expiresAt: nil, of: tenant)
@@ -351,7 +378,8 @@ import Testing
                     let old = try await one.administration.createKey(
                         key, scopes: nil, expiresAt: nil, of: tenant)
                     let next = try await one.administration.rotateKey(
-                        old.id, to: { Self.key($0, number: 2) }, oldExpiresAt: .distantFuture, of: tenant
+                        old.id, by: { kind, _ in Self.key(kind, number: 2) }, oldExpiresAt: .distantFuture,
+                        of: tenant
                     ).key
                     let table = try await one.loadTable()
                     #expect(table.holder(of: key) != nil && table.holder(of: next) != nil)

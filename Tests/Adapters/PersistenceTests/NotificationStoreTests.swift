@@ -171,6 +171,62 @@ import Testing
         }
     }
 
+    @Test func testTenantNotifiesOnlyInSandbox() async throws {
+        try await Restaurants.withRestaurants { restaurants in
+            try await restaurants.stores.markAsTest(restaurants.tenant)
+            var instance = Restaurants.Instance()
+            instance.environment = .sandbox
+            let sandbox = try await restaurants.register(instance)
+            let production = try await restaurants.register(Restaurants.Instance())
+            for environment in [nil, APNsEnvironment.sandbox] {
+                let trace = try #require(
+                    try await restaurants.accept(restaurants.submission(environment: environment)).trace)
+                #expect(trace.decisions == [sandbox: "queued", production: "wrong_environment"])
+                #expect(trace.notification.audience.environment == .sandbox)
+            }
+            let alone = try #require(
+                try await restaurants.accept(restaurants.submission(to: .instance(production))).trace)
+            #expect(alone.decisions == [production: "wrong_environment"])
+            let refused = try await restaurants.accept(restaurants.submission(environment: .production))
+            #expect(refused == .refused(.sandboxOnly))
+
+            for (environment, id) in [(APNsEnvironment.production, "YQ=="), (.sandbox, "Yg==")] {
+                try await PostgresChannelStore(restaurants.pool).add(
+                    BroadcastChannel(
+                        id: try #require(ChannelID(id)), clip: try BundleID(Restaurants.clip),
+                        environment: environment, storesLastMessage: false, createdAt: restaurants.now),
+                    of: restaurants.tenant)
+            }
+            for (id, expected) in [("YQ==", Optional(IntakeRefusal.unknownChannel)), ("Yg==", nil)] {
+                let outcome = try await restaurants.accept(
+                    restaurants.submission(
+                        to: .channel(id), aps: ["timestamp": 1, "event": "update", "content-state": [:]],
+                        headers: ["pushType": "liveactivity"]))
+                if let expected {
+                    #expect(outcome == .refused(expected))
+                } else {
+                    #expect(outcome.trace != nil)
+                }
+            }
+        }
+    }
+
+    /// Neither the server nor an operator can turn a test tenant into another.
+    @Test func noRoleMayChangeWhetherTenantIsTest() async throws {
+        try await Stores.withTenant { stores, tenant in
+            for role in [DatabaseRole.app, .manager, .admin] {
+                let error = await #expect(throws: PostgreSQLError.self) {
+                    try await stores.database.withSuperuser { pool in
+                        try await pool.withTenantTransaction(tenant, as: role) { transaction in
+                            _ = try await transaction.execute("UPDATE doorstep.tenants SET is_test = true")
+                        }
+                    }
+                }
+                #expect(error?.serverError?.sqlState == "42501")
+            }
+        }
+    }
+
     @Test func anotherTenantsInstanceIsUnknown() async throws {
         try await Restaurants.withRestaurants { restaurants in
             let other = try await restaurants.stores.createTenant("other")

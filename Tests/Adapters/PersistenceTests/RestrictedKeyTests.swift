@@ -33,7 +33,8 @@ import Testing
             #expect(record.locations == locations)
             #expect(try await store.key(record.id, of: tenant).locations == locations)
             let next = try await store.rotateKey(
-                record.id, to: { KeyTests.key($0, number: 2) }, oldExpiresAt: .distantFuture, of: tenant)
+                record.id, by: { kind, _ in KeyTests.key(kind, number: 2) }, oldExpiresAt: .distantFuture,
+                of: tenant)
             #expect(next.record.locations == locations)
             var table = try await stores.loadTable()
             #expect(table.holder(of: key)?.locations == locations)

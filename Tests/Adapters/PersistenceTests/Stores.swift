@@ -83,6 +83,17 @@ struct Stores: Sendable {
         }
     }
 
+    /// Turns a tenant into a test tenant, as superuser, because no role of Doorstep may.
+    func markAsTest(_ tenant: TenantID) async throws {
+        try await database.withSuperuser { pool in
+            try await pool.withTransaction { transaction in
+                try await transaction.setTenant(tenant.description)
+                try await transaction.execute(
+                    "UPDATE doorstep.tenants SET is_test = true WHERE tenant_id = \(tenant.uuid)")
+            }
+        }
+    }
+
     /// A lookup index with the current rows of the database.
     func loadTable() async throws -> LookupIndex {
         try await FollowedTable(routerPool).refreshed()

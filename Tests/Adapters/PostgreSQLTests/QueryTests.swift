@@ -30,8 +30,12 @@ import Testing
         let second = (11...20).map { "$\($0)" }.joined(separator: ", ")
         #expect(
             query.sql
-                == #"WITH a AS (SELECT '$1 é', \#(first) FROM "ü"), b AS (SELECT '$1 é', \#(second) FROM "ü") SELECT $21"#)
-        #expect(query.parameters.map(\.bytes) == part.parameters.map(\.bytes) + part.parameters.map(\.bytes) + [.success([1])])
+                == #"WITH a AS (SELECT '$1 é', \#(first) FROM "ü"), b AS (SELECT '$1 é', \#(second) FROM "ü") SELECT $21"#
+        )
+        #expect(
+            query.parameters.map(\.bytes) == part.parameters.map(\.bytes) + part.parameters.map(\.bytes) + [
+                .success([1])
+            ])
         #expect(query.isPreparable)
         #expect(!Query("SELECT \(Query("\(unsafeSQL: "1")"))").isPreparable)
     }

@@ -18,15 +18,17 @@ import Testing
         var channels: [BroadcastChannel] { kept.withLock { $0 } }
         let isLost: Bool
         let hasRoom: Bool
+        let isOfTest: Bool
 
-        init(isLost: Bool = false, hasRoom: Bool = true) throws {
+        init(isLost: Bool = false, hasRoom: Bool = true, isOfTest: Bool = false) throws {
             clip = try BundleID("com.example.MyApp.Clip")
             self.isLost = isLost
             self.hasRoom = hasRoom
+            self.isOfTest = isOfTest
         }
 
-        func team(of clip: BundleID, of tenant: TenantID) throws -> TeamID? {
-            clip == self.clip && tenant == ChannelTests.tenant ? try TeamID("ABCDE12345") : nil
+        func team(of clip: BundleID, of tenant: TenantID) throws -> (team: TeamID, isOfTest: Bool)? {
+            clip == self.clip && tenant == ChannelTests.tenant ? (try TeamID("ABCDE12345"), isOfTest) : nil
         }
         func checkRoom(of clip: BundleID, _ environment: APNsEnvironment, of tenant: TenantID) throws {
             if !hasRoom { throw NoRoom() }
@@ -118,6 +120,26 @@ import Testing
         await #expect(throws: ChannelDirectory.Refusal.unknownChannel) {
             try await directory.delete(channel.id, of: Self.tenant)
         }
+    }
+
+    @Test func channelOfTestTenantIsInSandbox() async throws {
+        let (manager, store) = (ScriptedManager(), try MemoryStore(isOfTest: true))
+        let directory = ChannelDirectory(manager, store)
+        await #expect(throws: ChannelDirectory.Refusal.sandboxOnly) {
+            try await directory.create(
+                of: store.clip, .production, storesLastMessage: false, of: Self.tenant, at: Self.now)
+        }
+        #expect(manager.createdCount == 0 && store.channels.isEmpty)
+        let channel = try await directory.create(
+            of: store.clip, nil, storesLastMessage: false, of: Self.tenant, at: Self.now)
+        #expect(channel.environment == .sandbox)
+    }
+
+    @Test func channelIsInProductionIfNoEnvironmentIsNamed() async throws {
+        let store = try MemoryStore()
+        let channel = try await ChannelDirectory(ScriptedManager(), store).create(
+            of: store.clip, nil, storesLastMessage: false, of: Self.tenant, at: Self.now)
+        #expect(channel.environment == .production)
     }
 
     @Test func channelOfOtherTenantsClipIsRejected() async throws {

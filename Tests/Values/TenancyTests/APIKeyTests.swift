@@ -12,15 +12,30 @@ import Testing
         #expect(try APIKey(key.text).kind == .secret)
     }
 
-    @Test(arguments: KeyKind.allCases)
-    func generatedKeysParse(kind: KeyKind) throws {
+    @Test(arguments: KeyKind.allCases, [(false, 53), (true, 58)])
+    func generatedKeysParse(kind: KeyKind, form: (isTest: Bool, length: Int)) throws {
+        let prefix = kind.prefix(isTest: form.isTest)
         for _ in 0..<200 {
-            let key = APIKey.generate(kind)
+            let key = APIKey.generate(kind, isTest: form.isTest)
             let parsed = try APIKey(key.text)
-            #expect(parsed.kind == kind)
+            #expect(parsed.kind == kind && parsed.isTest == form.isTest)
             #expect(parsed.text == key.text)
-            #expect(key.text.utf8.count == 53)
-            #expect(key.text.hasPrefix(kind.prefix))
+            #expect(key.text.utf8.count == form.length && APIKey.lengths.contains(form.length))
+            #expect(key.text.hasPrefix(prefix) && key.hint.count == prefix.count + 4)
+        }
+    }
+
+    @Test(arguments: KeyKind.allCases) func prefixesOfTestKeysDiffer(kind: KeyKind) {
+        #expect(kind.prefix(isTest: true) == kind.prefix(isTest: false) + "test_")
+        #expect(Set(KeyKind.allCases.map { $0.prefix(isTest: true) }) == ["dpk_test_", "dsk_test_"])
+    }
+
+    /// A checksum is for the whole text: a key of a test tenant is no other key with more or less text.
+    @Test func keyWithAddedOrRemovedMarkIsRejected() throws {
+        let live = APIKey.generate(.secret).text
+        let test = APIKey.generate(.secret, isTest: true).text
+        for text in ["dsk_test_" + live.dropFirst(4), "dsk_" + test.dropFirst(9)] {
+            #expect(throws: TenancyError.invalidKey) { try APIKey(text) }
         }
     }
 

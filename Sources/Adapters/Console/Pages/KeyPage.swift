@@ -31,7 +31,7 @@ struct KeyPage: Sendable {
         }
         let (successor, record) = try await forms.once(request) {
             try await request.stores.administration.keys.rotate(
-                key.id, to: APIKey.generate,
+                key.id, by: APIKey.generate,
                 oldExpiresAt: request.now.addingTimeInterval(hours * 3_600), by: request.actor,
                 of: tenant.id)
         }

@@ -26,12 +26,12 @@ struct KeysPage: Sendable {
         let tenant = try await request.tenant()
         var draft = KeyDraft(request.form)
         guard let scopes = draft.checked() else { return .page(try await page(request, tenant, draft)) }
-        let key = APIKey.generate(draft.kind)
         do {
             let checked = draft
-            let record = try await forms.once(request) {
+            let (key, record) = try await forms.once(request) {
                 try await request.stores.administration.keys.create(
-                    key, named: checked.displayName, scopes: scopes.isEmpty ? nil : scopes,
+                    checked.kind, by: APIKey.generate, named: checked.displayName,
+                    scopes: scopes.isEmpty ? nil : scopes,
                     locations: checked.identifiers,
                     expiresAt: checked.days.map { request.now.addingTimeInterval($0 * 86_400) },
                     by: request.actor, of: tenant.id)

@@ -100,6 +100,7 @@ struct Layout: Sendable {
     ) {
         html.element(.a, .class("tenant"), .href(HTMLLink(.overview, of: tenant))) { a in
             a.element(.bdi, text: tenant.name.text)
+            if tenant.isTest { a.element(.span, .class("badge"), text: "test") }
             if tenant.suspendedAt != nil { a.element(.span, .class("badge warning"), text: "suspended") }
         }
         html.element(.ul) { list in

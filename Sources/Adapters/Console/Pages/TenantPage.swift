@@ -186,6 +186,10 @@ extension HTMLWriter {
         facts([
             ("Slug", { $0.element(.code, text: tenant.slug.text) }),
             ("ID", { $0.element(.code, text: tenant.id.description) }),
+            (
+                "Test tenant",
+                { $0.text(tenant.isTest ? "yes; notifies only in the environment sandbox" : "no") }
+            ),
             ("Created", { $0.time(tenant.createdAt) }),
             (
                 "Suspended",

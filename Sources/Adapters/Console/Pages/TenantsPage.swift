@@ -39,6 +39,7 @@ enum TenantsPage {
                 th.element(.a, .class("row"), .href(HTMLLink(to: "tenants", tenant.slug.text))) {
                     $0.name(tenant.name.text)
                 }
+                if tenant.isTest { th.badge("test") }
                 if tenant.suspendedAt != nil { th.badge("suspended", "warning") }
             }
             row.element(.td) { $0.element(.code, text: tenant.slug.text) }

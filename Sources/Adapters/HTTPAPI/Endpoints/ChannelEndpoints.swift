@@ -14,7 +14,7 @@ struct ChannelEndpoints: Sendable {
         [
             Endpoint(
                 .post, "/v1/channels", .stored(.notify, create), idempotency: .storedResponse,
-                problems: [.quotaExceeded, .unknownClip, .notificationsNotConfigured] + .apns),
+                problems: [.quotaExceeded, .unknownClip, .sandboxOnly, .notificationsNotConfigured] + .apns),
             Endpoint(
                 .delete, "/v1/channels/{id}", .stored(.notify, delete),
                 problems: [.unknownChannel, .notificationsNotConfigured] + .apns),
@@ -24,12 +24,12 @@ struct ChannelEndpoints: Sendable {
     private func create(_ request: AdmittedRequest) async throws -> APIResponse {
         let directory = try configured()
         let clip: String
-        let environment: APNsEnvironment
+        let environment: APNsEnvironment?
         let storesLastMessage: Bool
         do throws(JSONFieldError) {
             var body = JSONObjectReader(request.body)
             clip = try body.requiredString("clip")
-            environment = try body.optionalCase("environment", of: APNsEnvironment.self) ?? .production
+            environment = try body.optionalCase("environment", of: APNsEnvironment.self)
             storesLastMessage = try body.optionalBool("storesLastMessage") ?? false
             try body.finish()
         } catch {
@@ -82,6 +82,10 @@ extension Problem {
         case .unknownClip: self = .unknownClip
         case .unknownChannel:
             self.init(.notFound, "unknown_channel", "the tenant has no channel with this ID")
+        case .sandboxOnly:
+            let refusal = IntakeRefusal.sandboxOnly
+            self.init(
+                .unprocessableContent, refusal.code, refusal.description, members: ["field": "environment"])
         case .refused(let response):
             var members: JSONObject = ["apnsStatus": JSONValue(response.status)]
             members["apnsReason"] = response.reason.map { .string($0.rawValue) }

@@ -62,9 +62,9 @@ struct KeyEndpoints: Sendable {
                     path: "locations",
                     reason: "must be left out for a key that is publishable, registers or manages")
             }
-            let key = APIKey.generate(kind)
-            let record = try await store.create(
-                key, named: name, scopes: scopes, locations: locations, expiresAt: expiresAt,
+            let (key, record) = try await store.create(
+                kind, by: APIKey.generate, named: name, scopes: scopes, locations: locations,
+                expiresAt: expiresAt,
                 by: request.actor, of: request.tenant)
             return APIResponse(showing: key, record, at: request.now)
         }
@@ -102,7 +102,7 @@ struct KeyEndpoints: Sendable {
                 throw JSONFieldError.invalid(path: "overlapHours", reason: "must be from 0 to 8760")
             }
             let (key, record) = try await store.rotate(
-                id, to: APIKey.generate, oldExpiresAt: request.now + overlap * 3_600, by: request.actor,
+                id, by: APIKey.generate, oldExpiresAt: request.now + overlap * 3_600, by: request.actor,
                 of: request.tenant)
             return APIResponse(showing: key, record, at: request.now)
         }

@@ -24,7 +24,7 @@ struct NotificationEndpoints: Sendable {
             .post, "/v1/notifications", .storedWithin(.notify, send), idempotency: .ofHandler,
             problems: [
                 .invalidURL, .doesNotMatch, .unknownChannel, .notBusinessSpecific, .invalidNotification,
-                .payloadTooLarge, .wrongAudience, .unknownInstance, .quotaExceeded,
+                .payloadTooLarge, .wrongAudience, .sandboxOnly, .unknownInstance, .quotaExceeded,
                 .notificationsNotConfigured,
             ])
     }

@@ -4,7 +4,8 @@ extension ProblemType {
     /// Notifications and channels.
     static let notifications = [
         notBusinessSpecific, launchTooLongAgo, payloadTooLarge, invalidNotification, idempotencyKeyReused,
-        wrongAudience, unknownNotification, notificationFinished, unknownDelivery, unknownChannel,
+        wrongAudience, sandboxOnly, unknownNotification, notificationFinished, unknownDelivery,
+        unknownChannel,
         notificationsNotConfigured, apnsRefused, apnsNotReached, apnsUnanswered,
     ]
 
@@ -79,6 +80,13 @@ extension ProblemType {
         title: "The channel does not exist",
         cause: "The tenant has no broadcast channel with this ID, or the clip has none in this environment.",
         remedy: "List channels with `GET /v1/channels`, or create one with `POST /v1/channels`.")
+    static let sandboxOnly = ProblemType(
+        "sandbox_only", .unprocessableContent,
+        title: "A test tenant notifies only in the sandbox",
+        cause: "The tenant is a test tenant, and the request is for the environment `production`.",
+        remedy:
+            "Leave the environment out, or set it to `sandbox`. To notify in `production`, use a tenant that is no test tenant."
+    )
     static let notificationsNotConfigured = ProblemType(
         "notifications_not_configured", .serviceUnavailable,
         title: "Notifications are not configured",

@@ -10,8 +10,8 @@ extension TenantCommand {
         static let configuration = CommandConfiguration(
             abstract: "Export a tenant into one file, which another Doorstep can import.",
             discussion: """
-                The file is JSON Lines: a header with the format's name and version, one record a line (tenant, \
-                image, clip, domain, location, experience, short_code), and their number. From a database, all \
+                The file is JSON Lines: a header with the format's name and version, one record a line \
+                (\(TenantArchive.types.dropLast().joined(separator: ", "))), and their number. From a database, all \
                 records are of one moment; a server is read page by page. Keys, domain proofs, confirmations and the \
                 audit log are not exported.
 

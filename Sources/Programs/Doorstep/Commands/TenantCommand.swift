@@ -24,17 +24,23 @@ struct TenantCommand: AsyncParsableCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create a tenant.",
-            discussion: "Example: doorstep tenant create donut-shop --name 'Donut Shop'")
+            discussion: """
+                The keys of a test tenant begin with dpk_test_ and dsk_test_, and it notifies only in the environment \
+                sandbox. A tenant stays a test tenant.
+
+                Example: doorstep tenant create donut-shop --name 'Donut Shop'
+                """)
 
         @OptionGroup var database: DatabaseOptions
         @OptionGroup var databaseOnly: DatabaseOnly
         @OptionGroup var output: OutputOptions
         @Argument(help: "Slug of the tenant, such as donut-shop.") var slug: TenantSlug
         @Option(help: "Name for people.") var name: String
+        @Flag(name: .customLong("test"), help: "Create a test tenant.") var isTest = false
 
         func run() async throws {
             let tenant = try await database.withStore { store in
-                try await store.createTenant(slug: slug, name: DisplayName(name))
+                try await store.createTenant(slug: slug, name: DisplayName(name), isTest: isTest)
             }
             output.print(tenant.json, line: "Created tenant \(tenant.slug) (\(tenant.id))")
         }

@@ -7,7 +7,7 @@ public struct AudienceRequest: Sendable, Hashable {
     /// Whether only those are meant who were confirmed at the target's location within 8 hours.
     public let confirmedOnly: Bool
     /// Nil for both environments.
-    public let environment: APNsEnvironment?
+    public internal(set) var environment: APNsEnvironment?
     /// Whether only instances that were launched at the target's location count, and only their data there: for a key that is
     /// restricted to locations.
     public internal(set) var isOfLocation: Bool

@@ -40,6 +40,15 @@ public struct Distribution: Sendable {
         return distribution
     }
 
+    /// Only in the environment `sandbox`, for a test tenant.
+    /// - Throws: `IntakeRefusal.sandboxOnly` if the audience is in the environment `production`.
+    public func inSandboxOnly() throws(IntakeRefusal) -> Distribution {
+        guard notification.audience.environment != .production else { throw .sandboxOnly }
+        var distribution = self
+        distribution.notification.audience.environment = .sandbox
+        return distribution
+    }
+
     /// The stored result for a candidate. `id` is the delivery's ID.
     public func delivery(to candidate: Candidate, id: DeliveryID) -> RecordedDelivery {
         let (state, reason, expiresAt): (DeliveryState, SkipReason?, Date?) =

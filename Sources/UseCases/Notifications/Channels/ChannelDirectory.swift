@@ -12,6 +12,8 @@ public struct ChannelDirectory: Sendable {
     public enum Refusal: Error, Sendable, Hashable {
         case unknownClip
         case unknownChannel
+        /// The tenant is a test tenant, and the channel would be in the environment `production`.
+        case sandboxOnly
         /// APNs refused the request.
         case refused(APNsResponse)
         /// APNs was not called, or certainly did nothing.
@@ -26,13 +28,18 @@ public struct ChannelDirectory: Sendable {
     }
 
     /// Creates a channel.
+    /// - Parameter environment: Nil for `production`, or `sandbox` if the tenant is a test tenant.
     /// - Throws: ``Refusal``, and the store's errors; then APNs is asked to delete the channel again, so that no unknown
     ///   channel is left.
     public func create(
-        of clip: BundleID, _ environment: APNsEnvironment, storesLastMessage: Bool, of tenant: TenantID,
+        of clip: BundleID, _ environment: APNsEnvironment?, storesLastMessage: Bool, of tenant: TenantID,
         at now: Date
     ) async throws -> BroadcastChannel {
-        guard let team = try await store.team(of: clip, of: tenant) else { throw Refusal.unknownClip }
+        guard let (team, isOfTest) = try await store.team(of: clip, of: tenant) else {
+            throw Refusal.unknownClip
+        }
+        let environment = environment ?? (isOfTest ? .sandbox : .production)
+        guard !isOfTest || environment == .sandbox else { throw Refusal.sandboxOnly }
         // Checked before APNs is called: tenants that share a team share its limits at APNs.
         try await store.checkRoom(of: clip, environment, of: tenant)
         let made = try await manager.createChannel(
@@ -54,7 +61,7 @@ public struct ChannelDirectory: Sendable {
     /// Deletes a channel for ever. A channel that APNs no longer knows is deleted here, too.
     public func delete(_ id: ChannelID, of tenant: TenantID) async throws {
         guard let channel = try await store.channel(id, of: tenant),
-            let team = try await store.team(of: channel.clip, of: tenant)
+            let team = try await store.team(of: channel.clip, of: tenant)?.team
         else { throw Refusal.unknownChannel }
         let outcome = await manager.deleteChannel(
             id.text, of: channel.clip, team: team, environment: channel.environment)

@@ -3,8 +3,8 @@ public import Tenancy
 
 /// The owners of channels.
 public protocol ChannelStore: Sendable {
-    /// The team of a tenant's clip; nil when the tenant has no such clip.
-    func team(of clip: BundleID, of tenant: TenantID) async throws -> TeamID?
+    /// The team of a tenant's clip, and whether the tenant is a test tenant; nil when the tenant has no such clip.
+    func team(of clip: BundleID, of tenant: TenantID) async throws -> (team: TeamID, isOfTest: Bool)?
 
     /// Checks that the tenant's quotas leave room for one more channel of its clip.
     ///

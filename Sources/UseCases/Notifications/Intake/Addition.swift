@@ -4,13 +4,8 @@ public enum Addition: Sendable, Hashable {
     case added(NotificationTrace)
     /// The key was used for the same request before: its response, with the parts of the audience that followed.
     case repeated(NotificationTrace)
-    /// The key was used for another request.
-    case keyReused
-    case unknownChannel
-    /// The audience names an instance, and the tenant has none of this ID that the request may reach.
-    case unknownInstance
-    /// The notification has an expiration, and its channel stores no message.
-    case channelStoresNothing
+    /// Nothing was stored.
+    case refused(IntakeRefusal)
 
     /// The maximum number of deliveries in a response.
     public static let answeredDeliveries = 1_000

@@ -10,6 +10,8 @@ public enum IntakeRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     case unknownInstance
     /// The channel stores no message, and the notification has an expiration: APNs refuses it. [Apple]
     case channelStoresNothing
+    /// The tenant is a test tenant, and the audience is in the environment `production`.
+    case sandboxOnly
     /// The notification does not fit the audience.
     case wrongAudience(String)
 
@@ -21,6 +23,7 @@ public enum IntakeRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .unknownChannel: "unknown_channel"
         case .unknownInstance: "unknown_instance"
         case .channelStoresNothing: Self.expirationWithoutStorage.code
+        case .sandboxOnly: "sandbox_only"
         case .wrongAudience: "wrong_audience"
         }
     }
@@ -32,6 +35,7 @@ public enum IntakeRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .unknownChannel: "the clip has no such channel in this environment"
         case .unknownInstance: "no instance has this ID"
         case .channelStoresNothing: Self.expirationWithoutStorage.description
+        case .sandboxOnly: "a test tenant notifies only in the environment sandbox"
         case .wrongAudience(let reason): reason
         }
     }

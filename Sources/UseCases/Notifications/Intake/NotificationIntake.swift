@@ -95,10 +95,7 @@ public struct NotificationIntake: Sendable {
             if !trace.isComplete { onIncomplete() }
             return .accepted(trace)
         case .repeated(let trace): return .repeated(trace)
-        case .keyReused: return .refused(.idempotencyKeyReused)
-        case .unknownChannel: return .refused(.unknownChannel)
-        case .unknownInstance: return .refused(.unknownInstance)
-        case .channelStoresNothing: return .refused(.channelStoresNothing)
+        case .refused(let refusal): return .refused(refusal)
         }
     }
 

@@ -18,7 +18,7 @@ public struct RecordedNotification: Sendable, Hashable {
     public let clip: BundleID
     /// The location of the target; nil if the experience is not bound to one.
     public let location: LocationIdentifier?
-    public let audience: AudienceRequest
+    public internal(set) var audience: AudienceRequest
     public internal(set) var headers: NotificationHeaders
     /// JSON in UTF-8, as APNs takes it.
     public let payload: [UInt8]
