@@ -264,7 +264,7 @@ import Testing
         "api_keys_name_characters": (
             "api_keys", [["name": #"E'a\nb'"#], ["name": #"E'\u0085'"#]]
         ),
-        "api_keys_hint_length": ("api_keys", [["hint": "'dsk_abcdefghi'"]]),
+        "api_keys_hint_length": ("api_keys", [["hint": "'dsk_test_abcdefgh'"]]),
         "api_keys_scopes": (
             "api_keys",
             [
