@@ -37,7 +37,7 @@
 -- 15d8b56104e4eca2b5a67001d7df127238b63e9f3a47f622afc3a92e9a764edb  sql/migrations/0036_refused_requests.sql
 -- 94f49dad2cb022b2e06062bd4e0349db0175750c8380b78e67a42d25907be5c7  sql/migrations/0037_names.sql
 -- 2e3d2286cd3a91e08a0e00f86de848d7ea820dd15d572e1aee1cb0f1ca63ad0f  sql/migrations/0038_cancelled_notifications.sql
--- 649083ec9233dfad564316da7ed69b29e61f12b6e9d6558beb16d8c2a8a7e711  sql/migrations/0039_test_tenants.sql
+-- 4e7c3e1357063089805355895fd1f9543d078107d1705163b773eddbbba40df1  sql/migrations/0039_test_tenants.sql
 
 --
 -- PostgreSQL database dump
@@ -194,6 +194,27 @@ END
 $$;
 
 ALTER FUNCTION doorstep.begin_usage() OWNER TO doorstep_owner;
+
+--
+-- Name: check_keys_of_test_tenants(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE FUNCTION doorstep.check_keys_of_test_tenants() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM new_rows n JOIN doorstep.tenants t USING (tenant_id)
+        WHERE t.is_test <> starts_with(substr(n.hint, 4), '_test_'))
+    THEN
+        RAISE check_violation USING MESSAGE = 'a test tenant, and no other, has keys with _test_', CONSTRAINT = 'api_keys_of_test_tenants';
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+ALTER FUNCTION doorstep.check_keys_of_test_tenants() OWNER TO doorstep_owner;
 
 --
 -- Name: confirmation_days(); Type: FUNCTION; Schema: doorstep; Owner: doorstep_owner
@@ -2742,6 +2763,12 @@ ALTER INDEX doorstep.confirmations_pkey ATTACH PARTITION doorstep.confirmations_
 CREATE TRIGGER begin_usage AFTER INSERT ON doorstep.tenants FOR EACH ROW EXECUTE FUNCTION doorstep.begin_usage();
 
 --
+-- Name: api_keys check_keys_of_test_tenants; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TRIGGER check_keys_of_test_tenants AFTER INSERT ON doorstep.api_keys REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION doorstep.check_keys_of_test_tenants();
+
+--
 -- Name: instances count_rows_delete; Type: TRIGGER; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -4425,6 +4452,12 @@ REVOKE ALL ON FUNCTION doorstep.add_usage(of_kind text, added_rows bigint, added
 --
 
 REVOKE ALL ON FUNCTION doorstep.begin_usage() FROM PUBLIC;
+
+--
+-- Name: FUNCTION check_keys_of_test_tenants(); Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+REVOKE ALL ON FUNCTION doorstep.check_keys_of_test_tenants() FROM PUBLIC;
 
 --
 -- Name: FUNCTION confirmation_days(); Type: ACL; Schema: doorstep; Owner: doorstep_owner

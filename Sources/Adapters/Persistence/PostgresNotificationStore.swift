@@ -262,7 +262,7 @@ extension TenantTransaction {
     }
 
     /// The tenant's rules for its notifications.
-    fileprivate func notificationRules() async throws -> (collapsePolicy: CollapsePolicy, isTest: Bool) {
+    func notificationRules() async throws -> (collapsePolicy: CollapsePolicy, isTest: Bool) {
         let rows = try await execute(
             "SELECT collapse_policy, is_test FROM doorstep.tenants WHERE tenant_id = \(tenant.uuid)")
         // A deleted tenant is refused.

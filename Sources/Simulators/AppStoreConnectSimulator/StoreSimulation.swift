@@ -133,7 +133,7 @@ struct StoreSimulation: Sendable {
         return try perform(operation, id, query, exchange, key)
     }
 
-    /// Performs a request that reads or writes one resource; all others list.
+    /// Performs an operation on one resource. For other operations, returns a list.
     private mutating func perform(
         _ operation: Specification.Operation, _ id: String, _ query: RequestQuery, _ exchange: Exchange,
         _ key: AppStoreConnectSimulator.Key

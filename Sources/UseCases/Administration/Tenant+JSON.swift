@@ -123,7 +123,7 @@ extension ArchivedTenant {
             "id": .string(id.description), "slug": .string(slug.text), "name": .string(name.text),
             "suspended": .bool(isSuspended),
         ])
-        // Without quotas and origins of its own, and unless it is a test tenant, older versions can read the archive.
+        // Older versions can read the archive of a tenant without own quotas and origins that is no test tenant.
         if !quotas.isEmpty { json["quotas"] = .object(quotas.json) }
         if isTest { json["test"] = true }
         if !corsOrigins.isEmpty {

@@ -58,7 +58,7 @@ public struct APIKey: Sendable, CustomStringConvertible, CustomDebugStringConver
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: ["hint": hint]) }
 
-    /// The kinds of keys, those of test tenants first, because each of the others begins like one of them.
+    /// The kinds of keys. Those of test tenants come first, because their prefixes begin with the other prefixes.
     private static let forms = [true, false].flatMap { isTest in KeyKind.allCases.map { ($0, isTest) } }
     private static let secretLength = 43
     private static let checksumLength = 6

@@ -15,9 +15,13 @@ final class MemoryChannels: ChannelManager, ChannelStore {
         var made = 0
         var channels: [TenantID: [BroadcastChannel]] = [:]
         var refusal: ChannelOutcome<String>?
+        /// Whether the tenants are test tenants.
+        var areOfTest = false
     }
 
     private let state = Mutex(State())
+
+    func makeTestTenants() { state.withLock { $0.areOfTest = true } }
 
     func refuse(_ outcome: ChannelOutcome<String>?) { state.withLock { $0.refusal = outcome } }
 
@@ -40,7 +44,7 @@ final class MemoryChannels: ChannelManager, ChannelStore {
     ) async -> ChannelOutcome<ChannelDeleted> { .done(ChannelDeleted()) }
 
     func team(of clip: BundleID, of tenant: TenantID) async throws -> (team: TeamID, isOfTest: Bool)? {
-        clip.text.hasSuffix(".Clip") ? (try TeamID("ABCDE12345"), false) : nil
+        clip.text.hasSuffix(".Clip") ? (try TeamID("ABCDE12345"), state.withLock { $0.areOfTest }) : nil
     }
     func checkRoom(of clip: BundleID, _ environment: APNsEnvironment, of tenant: TenantID) async throws {}
     func add(_ channel: BroadcastChannel, of tenant: TenantID) async throws {
@@ -85,6 +89,19 @@ final class MemoryChannels: ChannelManager, ChannelStore {
     }
 
     /// A channel of another tenant gets the same response as a channel that does not exist.
+    @Test func testTenantCreatesChannelsInSandboxOnly() async throws {
+        let api = TestAPI()
+        api.channels.makeTestTenants()
+        try await api.test(over: [.task]) { client in
+            let clip: JSONValue = ["clip": "com.example.MyApp.Clip"]
+            let refused = try await client.post(
+                "/v1/channels", ["clip": "com.example.MyApp.Clip", "environment": "production"])
+            #expect(refused.status == 422 && refused.code == "sandbox_only" && refused.field == "environment")
+            let made = try await client.post("/v1/channels", clip)
+            #expect(made.status == 201 && made["environment"] == "sandbox")
+        }
+    }
+
     @Test func anotherTenantsChannelIsUnknown() async throws {
         let api = TestAPI()
         let other = TenantID(UUID())

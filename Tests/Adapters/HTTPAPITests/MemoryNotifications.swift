@@ -22,9 +22,13 @@ final class MemoryNotifications: NotificationStore {
         /// Notifications whose audience is not complete yet.
         var incomplete: [(tenant: TenantID, notification: NotificationID)] = []
         var partSize = Int.max
+        /// Whether the tenants are test tenants.
+        var areOfTest = false
     }
 
     private let state = Mutex(State())
+
+    func makeTestTenants() { state.withLock { $0.areOfTest = true } }
 
     var count: Int { state.withLock { $0.traces.count } }
 
@@ -115,6 +119,12 @@ final class MemoryNotifications: NotificationStore {
     ) async throws -> Addition {
         try state.withLock { state in
             guard !state.isAway else { throw StoreUnavailable() }
+            var distribution = distribution
+            if state.areOfTest {
+                do throws(IntakeRefusal) { distribution = try distribution.inSandboxOnly() } catch {
+                    return .refused(error)
+                }
+            }
             if let quota = state.quota { throw quota }
             if let key, let known = state.keys[Key(tenant: tenant, text: key.text, locations: key.locations)]
             {
@@ -182,11 +192,11 @@ extension Candidate {
     /// An instance that was launched at the business a minute ago.
     static func sample(
         clip: String = "com.example.MyApp.Clip", permission: NotificationPermission = .ephemeral,
-        launch: URLLaunch? = nil
+        environment: APNsEnvironment = .production, launch: URLLaunch? = nil
     ) throws -> Candidate {
         let now = Date()
         return Candidate(
-            instance: InstanceID(UUID()), clip: try BundleID(clip), app: .clip, environment: .production,
+            instance: InstanceID(UUID()), clip: try BundleID(clip), app: .clip, environment: environment,
             permission: permission, launchedAt: now - 60, launchedAtBusiness: now - 60, launch: launch,
             confirmedAt: nil, token: .good, hasOtherBusiness: false)
     }

@@ -1,3 +1,4 @@
+import APNsPayload
 import Administration
 import Formats
 import Foundation
@@ -31,6 +32,27 @@ import ValueFixtures
         return try await client.send(
             .post, "/v1/notifications", key: key ?? client.api.secret, headers: headers,
             body: ByteBuffer(bytes: JSONValue.object(body).serialized()))
+    }
+
+    @Test func testTenantNotifiesInSandboxOnly() async throws {
+        let api = TestAPI()
+        api.notifications.makeTestTenants()
+        let (sandbox, production) = (try Candidate.sample(environment: .sandbox), try Candidate.sample())
+        api.notifications.reach([sandbox, production], of: Self.tenant)
+        try await api.test(over: [.task]) { client in
+            func send(_ environment: JSONValue?) async throws -> TestAPI.APIResponse {
+                var body = Self.body
+                body["environment"] = environment
+                return try await Self.send(body, to: client)
+            }
+            let refused = try await send("production")
+            #expect(refused.status == 422 && refused.code == "sandbox_only" && refused.field == "environment")
+            for environment in [nil, "sandbox"] as [JSONValue?] {
+                let sent = try await send(environment)
+                #expect(sent.status == 201)
+                #expect(sent["counts"] == ["queued": 1, "skipped": ["wrong_environment": 1]])
+            }
+        }
     }
 
     @Test func responseListsDecisionForEachDelivery() async throws {

@@ -82,6 +82,7 @@ import ValueFixtures
                 (["keyLimit": .null], 400, "invalid_field", "keyLimit"),
                 (["suspendedAt": "2026-03-01T12:30:00Z"], 400, "invalid_field", "suspendedAt"),
                 (["slug": "other"], 400, "invalid_field", "slug"),
+                (["test": true], 400, "invalid_field", "test"),
                 (["quotas": ["locations": ["rows": ["limit": 11]]]], 400, "invalid_field", "quotas"),
                 (["quotas": .null], 400, "invalid_field", "quotas"),
                 (["quotas": 7], 400, "invalid_field", "quotas"),

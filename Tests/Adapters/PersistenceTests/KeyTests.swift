@@ -110,11 +110,21 @@ import Testing
             #expect(next.text.hasPrefix("dsk_test_"))
             #expect(try await stores.loadTable().holder(of: next) != nil)
 
+            // Programs of older versions create keys without the mark.
+            let refused = await #expect(throws: PostgreSQLError.self) {
+                try await store.createKey(Self.key(number: 1), scopes: nil, expiresAt: nil, of: tenant.id)
+            }
+            #expect(refused?.isCheckViolation("api_keys_of_test_tenants") == true)
+
             let live = try await store.createTenant(slug: TenantSlug("live"), name: DisplayName("Live"))
             let (other, _) = try await store.keys.create(
                 .publishable, by: APIKey.generate, named: nil, scopes: nil, locations: nil, expiresAt: nil,
                 by: .administrator("operator:test"), of: live.id)
             #expect(!live.isTest && !other.isTest && !other.text.contains("test_"))
+            await #expect(throws: PostgreSQLError.self) {
+                try await store.createKey(
+                    APIKey.generate(.secret, isTest: true), scopes: nil, expiresAt: nil, of: live.id)
+            }
         }
     }
 

@@ -214,7 +214,7 @@ import Testing
     /// Neither the server nor an operator can turn a test tenant into another.
     @Test func noRoleMayChangeWhetherTenantIsTest() async throws {
         try await Stores.withTenant { stores, tenant in
-            for role in [DatabaseRole.app, .manager, .admin] {
+            for role in [DatabaseRole.app, .manager, .admin, .router] {
                 let error = await #expect(throws: PostgreSQLError.self) {
                     try await stores.database.withSuperuser { pool in
                         try await pool.withTenantTransaction(tenant, as: role) { transaction in

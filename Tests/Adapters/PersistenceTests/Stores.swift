@@ -83,7 +83,7 @@ struct Stores: Sendable {
         }
     }
 
-    /// Turns a tenant into a test tenant, as superuser, because no role of Doorstep may.
+    /// Turns a tenant into a test tenant, as superuser, because no role of servers, consoles or operators may.
     func markAsTest(_ tenant: TenantID) async throws {
         try await database.withSuperuser { pool in
             try await pool.withTransaction { transaction in

@@ -148,6 +148,7 @@ struct FindPage: Sendable {
                     rows.element(.tr) { row in
                         row.element(.th, .scope("row")) { th in
                             th.element(.a, .href(HTMLLink(section, of: tenant))) { $0.name(tenant.name.text) }
+                            if tenant.isTest { th.badge("test") }
                             if tenant.suspendedAt != nil { th.badge("suspended", "warning") }
                         }
                         row.element(.td) { $0.element(.code, text: tenant.slug.text) }

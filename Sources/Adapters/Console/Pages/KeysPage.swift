@@ -136,7 +136,7 @@ struct KeysPage: Sendable {
         html.element(.form, .class("stack"), .post, .action(HTMLLink(.keys, of: tenant))) { form in
             form.formNumber()
             form.field(
-                "Name", name: "name", value: draft.name, hint: "What the key is for.",
+                "Name", name: "name", value: draft.name, hint: "Purpose of the key.",
                 error: draft.errors["name"], isRequired: false)
             form.element(.div, .class("field")) { div in
                 div.element(.label, .for("kind"), text: "Kind")

@@ -269,7 +269,7 @@ struct WebhookPage: Sendable {
             form.hiddenField("seen", text(subject.webhook))
             form.field(
                 "Name", name: "name", value: subject.webhook.name?.text ?? "",
-                hint: "What the webhook is for. Empty = no name", isRequired: false)
+                hint: "Purpose of the webhook. Empty = no name", isRequired: false)
             form.events(subject.webhook.events)
             form.element(.p) { $0.element(.button, text: "Save") }
         }

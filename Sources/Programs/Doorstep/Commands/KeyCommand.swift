@@ -38,7 +38,7 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Option(help: "Kind of the key.") var kind: KeyKind
-        @Option(help: "What the key is for. (default: no name)") var name: DisplayName?
+        @Option(help: "Purpose of the key. (default: no name)") var name: DisplayName?
         @Option(
             name: .customLong("scope"),
             help: """
@@ -134,7 +134,7 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "Key ID.") var id: KeyID
-        @Option(help: "What the key is for. An empty text removes the name.") var name: NewName?
+        @Option(help: "Purpose of the key. An empty text removes the name.") var name: NewName?
         @OptionGroup var expiry: ExpiryOptions
         @Flag(name: .customLong("no-expiry"), help: "Remove the expiry.") var neverExpires = false
 

@@ -36,7 +36,10 @@ struct SendCommand: AsyncParsableCommand {
         name: .customLong("confirmed-only"),
         help: "Only to instances confirmed at the location within 8 hours.")
     var confirmedOnly = false
-    @Option(help: "Only to instances of this environment: production or sandbox.") var environment: String?
+    @Option(
+        help:
+            "Only to instances of this environment: production or sandbox. A test tenant accepts only sandbox."
+    ) var environment: String?
     @Option(
         name: .customLong("idempotency-key"),
         help: "Idempotency key: a repetition within 24 hours sends nothing and prints the first response.")

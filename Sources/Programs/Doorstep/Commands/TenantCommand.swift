@@ -18,17 +18,18 @@ struct TenantCommand: AsyncParsableCommand {
         ])
 
     fileprivate static let columns = [
-        "slug", "name", "createdAt", "suspendedAt", "keyLimit", "clientLimit", "id",
+        "slug", "name", "test", "createdAt", "suspendedAt", "keyLimit", "clientLimit", "id",
     ]
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create a tenant.",
             discussion: """
-                The keys of a test tenant begin with dpk_test_ and dsk_test_, and it notifies only in the environment \
-                sandbox. A tenant stays a test tenant.
+                A test tenant notifies only in the environment sandbox. Its keys begin with dpk_test_ and dsk_test_. \
+                Whether a tenant is a test tenant cannot change.
 
                 Example: doorstep tenant create donut-shop --name 'Donut Shop'
+                Example: doorstep tenant create donut-trial --name 'Donut Trial' --test
                 """)
 
         @OptionGroup var database: DatabaseOptions

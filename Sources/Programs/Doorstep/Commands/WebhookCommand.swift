@@ -42,7 +42,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @Argument(help: "https URL; http only for this machine.") var url: WebhookURL
-        @Option(help: "What the webhook is for. (default: no name)") var name: DisplayName?
+        @Option(help: "Purpose of the webhook. (default: no name)") var name: DisplayName?
         @Option(
             name: .customLong("event"),
             help: "Event to send; can be repeated. (default: delivery.finished)")
@@ -112,7 +112,7 @@ struct WebhookCommand: AsyncParsableCommand {
         @OptionGroup var tenant: TenantOptions
         @OptionGroup var output: OutputOptions
         @OptionGroup var webhook: WebhookArgument
-        @Option(help: "What the webhook is for. An empty text removes the name.") var name: NewName?
+        @Option(help: "Purpose of the webhook. An empty text removes the name.") var name: NewName?
         @Option(help: "https URL; http only for this machine.") var url: WebhookURL?
         @Option(
             name: .customLong("event"),

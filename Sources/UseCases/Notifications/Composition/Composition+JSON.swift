@@ -50,7 +50,7 @@ extension IntakeRefusal: Refusal {
         case .composition(let refusal): refusal.members
         case .wrongAudience, .unknownChannel, .unknownInstance: ["field": "audience"]
         case .channelStoresNothing: ["field": "headers.expiration"]
-        case .sandboxOnly: ["field": "audience.environment"]
+        case .sandboxOnly: ["field": "environment"]
         case .idempotencyKeyReused: ["field": "Idempotency-Key"]
         }
     }
