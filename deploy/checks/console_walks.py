@@ -216,12 +216,12 @@ def edit_on_map(browser, origin, link, failures):
     page.goto(f"{origin}/t/restaurants/places")
     page.wait_for_url(f"{origin}/login?next=*")
     page.goto(f"{origin}/login")
-    page.goto(link)
+    # The body of a response is lost with its page: it is read before the next navigation.
+    with page.expect_response(lambda response: response.url.endswith("world.json")) as loaded:
+        page.goto(link)
+    world = loaded.value.json()
     page.wait_for_url(f"{origin}/t/restaurants/places")
 
-    with page.expect_response(lambda response: response.url.endswith("world.json")) as loaded:
-        page.goto(f"{origin}/t/restaurants/places")
-    world = loaded.value.json()
     holes = [area(ring, world["scale"]) for ring in world["land"] if area(ring, world["scale"]) > 0]
     failures.expect(min(holes, default=1) > 0.02, what, f"the basemap has {sum(hole < 0.02 for hole in holes)} slivers")
     failures.expect(len(world["borders"]) > 300, what, f"the basemap has {len(world['borders'])} borders")
