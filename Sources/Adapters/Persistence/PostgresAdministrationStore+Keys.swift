@@ -105,12 +105,6 @@ extension TenantTransaction {
             expiresAt: expiresAt)
     }
 
-    /// Whether the tenant is a test tenant; nil if it was deleted.
-    private func isTest() async throws -> Bool? {
-        try await execute("SELECT is_test FROM doorstep.tenants WHERE tenant_id = \(tenant.uuid)").first
-            .map { try $0.decode(at: 0) }
-    }
-
     /// The reason why a key is not active.
     fileprivate func refusal(of id: KeyID) async throws -> AdministrationError {
         let known = try await execute(
@@ -126,8 +120,8 @@ extension TenantTransaction {
         _ kind: KeyKind, by generate: APIKey.Generator, id: UUID = UUID(), named name: String?,
         scopes: [String], locations: [String]?, expiresAt: Date?
     ) async throws -> (key: APIKey, record: KeyRecord) {
-        guard let isTest = try await isTest() else { throw AdministrationError.tenantDeleted }
-        let key = generate(kind, isTest)
+        guard let owner = try await tenant() else { throw AdministrationError.tenantDeleted }
+        let key = generate(kind, owner.isTest)
         let record = try KeyRecord(
             row: try await execute(
                 """

@@ -299,7 +299,7 @@ extension PostgreSQLError {
     /// Whether a statement tried to change something in a read-only transaction.
     var isReadOnlyTransaction: Bool { serverError?.sqlState == "25006" }
 
-    /// Whether a row was refused because its tenant was deleted meanwhile. The events of listeners refer to something else.
+    /// Whether a row was refused because its tenant was deleted meanwhile. `events` refers to `event_recordings`, not to tenants.
     var isOfTenantThatIsGone: Bool {
         guard isForeignKeyViolation(), let constraint = serverError?.constraint else { return false }
         return constraint.hasSuffix("_tenant_id_fkey") && constraint != "events_tenant_id_fkey"

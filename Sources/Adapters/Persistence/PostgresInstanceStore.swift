@@ -39,9 +39,9 @@ public struct PostgresInstanceStore: InstanceStore {
                         return .refused(registration.clip == nil ? .unknownInstance : .newNotAdmitted)
                     }
                     var despite: RegistrationRefusal?
-                    if owner == .other {
+                    if owner == .otherKey {
                         despite = .otherKey
-                    } else if let attestKey = registration.attestKey, owner == .nobody {
+                    } else if let attestKey = registration.attestKey, owner == .noKey {
                         let isOneTooMany = try await transaction.bind(registration.id, to: attestKey)
                         if isOneTooMany, registration.isHeldToKey { throw TooManyOfKey() }
                         despite = isOneTooMany ? .tooManyOfKey : nil

@@ -22,7 +22,9 @@ enum InstanceKeeping {
 
 /// The owner of an instance, compared with the key that signed a report.
 enum KeptOwner: String {
-    case nobody, same, other
+    case noKey = "no_key"
+    case sameKey = "same_key"
+    case otherKey = "other_key"
 }
 
 /// A token as it arrived, with its digest.
@@ -74,13 +76,13 @@ extension TenantTransaction {
                         <> (coalesce(\(registration.clip?.text)::text, bundle_id), \(registration.app.rawValue),
                             \(registration.environment.rawValue))
                     AS is_another,
-                    CASE WHEN attest_key_id IS NULL THEN 'nobody'
-                        WHEN attest_key_id = \(registration.attestKey.map { Data($0) })::bytea THEN 'same'
-                        ELSE 'other' END AS owner
+                    CASE WHEN attest_key_id IS NULL THEN 'no_key'
+                        WHEN attest_key_id = \(registration.attestKey.map { Data($0) })::bytea THEN 'same_key'
+                        ELSE 'other_key' END AS owner
                 FROM doorstep.instances
                 WHERE tenant_id = \(tenant.uuid) AND instance_id = \(registration.id.uuid)
             ), before AS MATERIALIZED (
-                SELECT bundle_id, is_another FROM found WHERE owner <> 'other' OR NOT \(registration.isHeldToKey)
+                SELECT bundle_id, is_another FROM found WHERE owner <> 'other_key' OR NOT \(registration.isHeldToKey)
             ), kept AS MATERIALIZED (
                 SELECT bundle_id FROM before
                 UNION ALL
@@ -95,7 +97,7 @@ extension TenantTransaction {
                 \(Query.renewing(tokens, of: registration, tenant, at: now))
             )
             SELECT EXISTS (SELECT FROM kept), EXISTS (SELECT FROM found),
-                coalesce((SELECT is_new FROM instance), false), coalesce((SELECT owner FROM found), 'nobody'),
+                coalesce((SELECT is_new FROM instance), false), coalesce((SELECT owner FROM found), 'no_key'),
                 ARRAY(SELECT kind FROM known ORDER BY kind, name), ARRAY(SELECT name FROM known ORDER BY kind, name),
                 -- Sees the rows before this statement.
                 \(launch != nil) AND NOT EXISTS (
@@ -109,7 +111,7 @@ extension TenantTransaction {
         return .kept(
             isNew: isNew, isNewLaunch: isNewLaunch,
             known: Set(zip(kinds, names).compactMap { TokenKind(kind: $0, name: $1) }),
-            owner: KeptOwner(rawValue: owner) ?? .nobody)
+            owner: KeptOwner(rawValue: owner) ?? .noKey)
     }
 
     /// Writes new tokens of the instance, and retires them at other instances. The locks of the tokens are held: if two instances report
@@ -308,7 +310,7 @@ extension Query {
         """
     }
 
-    /// Adds the launch, or updates what is later in this report.
+    /// Adds the launch. If it exists, replaces its values by newer ones of this report.
     fileprivate static func writingLaunch(of registration: InstanceRegistration, _ tenant: TenantID) -> Query
     {
         """

@@ -82,10 +82,7 @@ extension Problem {
         case .unknownClip: self = .unknownClip
         case .unknownChannel:
             self.init(.notFound, "unknown_channel", "the tenant has no channel with this ID")
-        case .sandboxOnly:
-            let refusal = IntakeRefusal.sandboxOnly
-            self.init(
-                .unprocessableContent, refusal.code, refusal.description, members: ["field": "environment"])
+        case .sandboxOnly: self.init(IntakeRefusal.sandboxOnly)
         case .refused(let response):
             var members: JSONObject = ["apnsStatus": JSONValue(response.status)]
             members["apnsReason"] = response.reason.map { .string($0.rawValue) }

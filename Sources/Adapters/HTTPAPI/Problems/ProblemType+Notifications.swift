@@ -85,7 +85,7 @@ extension ProblemType {
         title: "A test tenant notifies only in the sandbox",
         cause: "The tenant is a test tenant, and the request is for the environment `production`.",
         remedy:
-            "Leave the environment out, or set it to `sandbox`. To notify in `production`, use a tenant that is no test tenant."
+            "Leave the environment out, or set it to `sandbox`. To notify in `production`, use a tenant that is not a test tenant."
     )
     static let notificationsNotConfigured = ProblemType(
         "notifications_not_configured", .serviceUnavailable,
