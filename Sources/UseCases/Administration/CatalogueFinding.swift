@@ -10,7 +10,7 @@ public struct CatalogueFinding: Sendable, Hashable, CustomStringConvertible {
         case missingDefaultExperience = "missing_default_experience"
         /// No version of the app with the clip is on the App Store.
         case unpublished
-        /// The clip serves many businesses, and a notification that matches only this experience is refused.
+        /// URLs lead to the location, but only experiences with which notifications for everyone at it are refused.
         case notBusinessSpecific = "not_business_specific"
         /// The experience's own URL contains an identifier without a location, or an unknown short code.
         case unknownIdentifier = "unknown_identifier"
@@ -22,6 +22,10 @@ public struct CatalogueFinding: Sendable, Hashable, CustomStringConvertible {
         case nullIsland = "null_island"
         /// Another location has the same coordinates.
         case repeatedCoordinates = "repeated_coordinates"
+        /// The location is far from all others, and near one of them after one usual mistake is corrected.
+        case misplacedCoordinates = "misplaced_coordinates"
+        /// The location is far from all others, unlike nearly all locations.
+        case remoteLocation = "remote_location"
         /// A phone's position is often no better than the radius.
         case smallRadius = "small_radius"
         /// The experience's pages have no image, without which Messages shows no preview.

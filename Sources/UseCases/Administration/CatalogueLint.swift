@@ -9,14 +9,17 @@ public import Tenancy
 /// - `missingDefaultExperience`: a clip has no default experience, which every clip needs [Apple].
 /// - `unpublished`: according to App Store Connect, no version of the app with the clip is on the App Store.
 /// - `unbound`: an advanced or default experience of a clip that serves many businesses has neither location nor rule.
-/// - `notBusinessSpecific`: an advanced experience of such a clip reads the business from the URL. Notifications
-///   for everyone at the business are refused unless a more specific experience is bound to the location.
+/// - `notBusinessSpecific`: registered URLs lead to the location, but none of a clip of one business, and none of an advanced
+///   experience bound to the location. Notifications for everyone at the location are refused.
 /// - `unknownIdentifier`: the rule reads from the experience's own URL neither a location's identifier nor a short code.
 /// - `deadShortCode`: the URL that a code stands for leads to no location.
 /// - `unreachableLocation`: no bound URL, no short code and no URL made by an experience's rule leads to the location. If there
 ///   are very many rules, not all are tried, and the location counts as reachable.
 /// - `nullIsland`: latitude and longitude are both within ``nullIslandDegrees`` of zero.
 /// - `repeatedCoordinates`: an earlier location, by identifier, has the same coordinates.
+/// - `misplacedCoordinates`: the location has no other within about 300 km, but would have one within about 100 km if its latitude
+///   and longitude were exchanged, or if one of them had the other sign.
+/// - `remoteLocation`: the location has no other within about 300 km, and this is true of at most 1 % of the tenant's locations.
 /// - `smallRadius`: the radius is less than ``smallestRadius``.
 /// - `wholeSite`: the association file of a proved host lets an app open every URL of the host, because the registered URLs have
 ///   too little in common for groups.
@@ -54,7 +57,11 @@ public struct CatalogueLint: Sendable {
         let experiences = experiences.sorted { $0.precedes($1) }
         let resolved = codes.map { ($0, table.lookUp(stored: $0.url)) }
         var reach = LocationReach(experiences, table)
-        for case (_, .found(_, let location)) in resolved { reach.insertByCode(location.identifier) }
+        var notifiable = LocationReach(experiences, table, where: \.namesOneBusiness)
+        for (_, lookup) in resolved {
+            reach.insert(byCode: lookup)
+            notifiable.insert(byCode: lookup)
+        }
         findings =
             ExperienceLint(experiences).findings.map { CatalogueFinding($0) }
             + Self.missingDefaults(experiences, clips)
@@ -64,16 +71,23 @@ public struct CatalogueLint: Sendable {
                     "\(clip.bundleID) is not on the App Store, according to the last check: only testers can launch it"
                 )
             }
-            + Self.bindings(experiences, clips)
+            + Self.unbound(experiences, clips)
             + Self.unknownIdentifiers(experiences, places, codes)
             + resolved.compactMap(Self.deadCode)
             + Self.places(places)
             + places.compactMap { place in
-                reach.reaches(place.identifier)
-                    ? nil
-                    : CatalogueFinding(
+                guard reach.reaches(place.identifier) else {
+                    return CatalogueFinding(
                         .unreachableLocation, location: place.identifier,
                         "no registered URL leads to the location '\(place.identifier)'")
+                }
+                guard !notifiable.reaches(place.identifier) else { return nil }
+                return CatalogueFinding(
+                    .notBusinessSpecific, location: place.identifier,
+                    """
+                    notifications for everyone at the location '\(place.identifier)' are refused: register an advanced experience \
+                    that is bound to it
+                    """)
             }
             + pages.findings(experiences, resolved)
             + Self.wholeSites(of: pages.provedHosts, experiences, clips)
@@ -115,26 +129,16 @@ public struct CatalogueLint: Sendable {
         }
     }
 
-    private static func bindings(_ experiences: [Experience], _ clips: [Clip]) -> [CatalogueFinding] {
+    private static func unbound(_ experiences: [Experience], _ clips: [Clip]) -> [CatalogueFinding] {
         let multiBusiness = Set(clips.filter(\.isMultiBusiness).map(\.bundleID))
-        let ofMany = experiences.filter { multiBusiness.contains($0.clip) }
-        let unbound = ofMany.filter { $0.binding == .unbound && $0.kind != .demo }.map { experience in
+        return experiences.filter { experience in
+            multiBusiness.contains(experience.clip) && experience.binding == .unbound
+                && experience.kind != .demo
+        }.map { experience in
             CatalogueFinding(
                 .unbound, url: experience.url.canonical,
                 "\(experience.clip) serves many businesses, but \(experience.url) is bound to none of them")
         }
-        let unspecific = ofMany.filter { experience in
-            if case .rule = experience.binding { experience.kind == .advanced } else { false }
-        }
-        return unbound
-            + unspecific.map { experience in
-                CatalogueFinding(
-                    .notBusinessSpecific, url: experience.url.canonical,
-                    """
-                    \(experience.clip) serves many businesses, but \(experience.url) is bound to no location: notifications for everyone \
-                    at its business are refused; register an advanced experience bound to the location
-                    """)
-            }
     }
 
     private static func wholeSites(
@@ -200,7 +204,7 @@ public struct CatalogueLint: Sendable {
         var first: [Coordinate: LocationIdentifier] = [:]
         for place in places {
             let (center, identifier) = (place.region.center, place.identifier)
-            if max(center.latitude.magnitude, center.longitude.magnitude) < nullIslandDegrees {
+            if isOnNullIsland(place) {
                 onNullIsland.append(
                     CatalogueFinding(
                         .nullIsland, location: identifier,
@@ -222,6 +226,26 @@ public struct CatalogueLint: Sendable {
                     ))
             }
         }
-        return onNullIsland + repeated + small
+        return onNullIsland + repeated + remote(places) + small
+    }
+
+    private static func isOnNullIsland(_ place: Place) -> Bool {
+        let center = place.region.center
+        return max(center.latitude.magnitude, center.longitude.magnitude) < nullIslandDegrees
+    }
+
+    private static func remote(_ places: [Place]) -> [CatalogueFinding] {
+        let remote = RemoteLocations(places.filter { !isOnNullIsland($0) })
+        return remote.isolated.compactMap { place in
+            if let mistake = remote.mistake(at: place) {
+                return CatalogueFinding(
+                    .misplacedCoordinates, location: place.identifier,
+                    "the location '\(place.identifier)' is far from all others; perhaps \(mistake)")
+            }
+            guard remote.areFew else { return nil }
+            return CatalogueFinding(
+                .remoteLocation, location: place.identifier,
+                "the location '\(place.identifier)' is far from all others")
+        }
     }
 }

@@ -5,14 +5,20 @@ import Tenancy
 /// Finds out whether any registered URL leads to a location.
 struct LocationReach {
     private let table: TenantTable
+    private let counts: @Sendable (IndexedExperience) -> Bool
     private var reached: Set<LocationIdentifier> = []
     /// The experiences whose rule reads an identifier. The last useful one is first.
     private var readers: [Experience] = []
     private let readsCodes: Bool
     private var triesLeft = 2_000_000
 
-    init(_ experiences: [Experience], _ table: TenantTable) {
+    /// - Parameter counts: Whether a URL counts that this experience matches.
+    init(
+        _ experiences: [Experience], _ table: TenantTable,
+        where counts: @escaping @Sendable (IndexedExperience) -> Bool = { _ in true }
+    ) {
         self.table = table
+        self.counts = counts
         readsCodes = experiences.contains { if case .rule(.hash) = $0.binding { true } else { false } }
         for experience in experiences {
             switch experience.binding {
@@ -28,9 +34,12 @@ struct LocationReach {
         }
     }
 
-    /// A short code leads to the location; irrelevant if no rule reads codes.
-    mutating func insertByCode(_ identifier: LocationIdentifier) {
-        if readsCodes { reached.insert(identifier) }
+    /// Adds the location to which the URL of a short code leads; irrelevant if no rule reads codes.
+    mutating func insert(byCode lookup: Lookup) {
+        guard readsCodes, case .found(let experience, let location) = lookup, counts(experience) else {
+            return
+        }
+        reached.insert(location.identifier)
     }
 
     mutating func reaches(_ identifier: LocationIdentifier) -> Bool {
@@ -47,7 +56,11 @@ struct LocationReach {
     }
 
     private func resolve(_ text: String) -> LocationIdentifier? {
-        (try? InvocationURL(text)).flatMap { table.lookUp($0).location?.identifier }
+        guard let url = try? InvocationURL(text),
+            case .found(let experience, let location) = table.lookUp(url),
+            counts(experience)
+        else { return nil }
+        return location.identifier
     }
 }
 

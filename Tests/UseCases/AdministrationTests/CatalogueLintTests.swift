@@ -25,10 +25,11 @@ import ValueFixtures
     private static let clip = "com.example.MyApp.Clip"
 
     private func experience(
-        _ url: String, _ kind: ExperienceKind = .advanced, location: String? = nil, rule: String? = nil
+        _ url: String, _ kind: ExperienceKind = .advanced, clip: String = CatalogueLintTests.clip,
+        location: String? = nil, rule: String? = nil
     ) throws -> Experience {
         try Experience(
-            url: URLPrefix(url), kind: kind, clip: BundleID(Self.clip),
+            url: URLPrefix(url), kind: kind, clip: BundleID(clip),
             binding: LocationBinding(location: location, rule: rule))
     }
 
@@ -104,11 +105,55 @@ import ValueFixtures
             try findings(.unbound, multiBusiness: true, experiences) == [
                 ["https://example.com/a"], ["https://example.com/b"],
             ])
-        #expect(try findings(.notBusinessSpecific, experiences).isEmpty)
+    }
+
+    /// A notification for everyone at a location needs an advanced experience that is bound to the location, or a clip of one business.
+    @Test func locationThatCannotBeNotifiedIsFound() throws {
+        let (many, one) = (Self.clip, "com.example.One.Clip")
+        let clips = try [(many, true), (one, false)].map { bundleID, isMultiBusiness in
+            try Clip(
+                bundleID: BundleID(bundleID), teamID: TeamID("ABCDE12345"), isMultiBusiness: isMultiBusiness)
+        }
+        let experiences = try [
+            experience("https://many.example/r", rule: "path:1"),
+            experience("https://many.example/h", rule: "hash:c"),
+            experience("https://many.example/r/bound", location: "bound"),
+            experience("https://many.example/r/default", .default, location: "default"),
+            experience("https://one.example/q", clip: one, rule: "query:l"),
+            experience("https://one.example/h", clip: one, rule: "hash:c"),
+        ]
+        let identifiers = ["read", "bound", "default", "coded", "unregistered"]
+        func notNotifiable(
+            _ experiences: [Experience], places: [String] = identifiers, codes: [String: String] = [:]
+        ) throws -> [String?] {
+            var index = try LookupIndex(experiences)
+            for clip in clips {
+                try index.set(
+                    .clips,
+                    .clip(LookupIndex.tenant, clip.bundleID.text, isMultiBusiness: clip.isMultiBusiness))
+            }
+            for place in identifiers where place != "unregistered" {
+                try index.set(.locations, .location(LookupIndex.tenant, place))
+            }
+            let codes = try codes.map { try ShortCode(code: $0.key, url: InvocationURL($0.value)) }
+            return try CatalogueLint(
+                clips: clips, experiences: experiences, places: places.map { try place($0) }, codes: codes,
+                table: index.of(LookupIndex.tenant)
+            ).findings.filter { $0.code == "not_business_specific" }.map { finding in
+                #expect(finding.url == nil)
+                return finding.location?.text
+            }
+        }
+        // A query names each location to the clip of one business.
+        #expect(try notNotifiable(experiences) == [])
+        let ofMany = Array(experiences.prefix(4))
+        #expect(try notNotifiable(ofMany) == ["read", "default", "coded"])
+        // The clip of one business reaches the location by a short code alone.
+        let byCode = ["c": "https://many.example/r/coded"]
         #expect(
-            try findings(.notBusinessSpecific, multiBusiness: true, experiences) == [
-                ["https://example.com/e"]
-            ])
+            try notNotifiable(ofMany + experiences.suffix(1), codes: byCode) == ["read", "default", "coded"])
+        #expect(try notNotifiable(Array(experiences.suffix(2))) == [])
+        #expect(try notNotifiable([]) == [])
     }
 
     @Test func unknownIdentifierInRegisteredURLIsFound() throws {
@@ -145,6 +190,42 @@ import ValueFixtures
         #expect(try findings(.nullIsland, [], places) == [["a"], ["b"]])
         #expect(try findings(.repeatedCoordinates, [], places) == [["f", "e"], ["g", "e"], ["h", "d"]])
         #expect(try findings(.smallRadius, [], places) == [["f"]])
+    }
+
+    /// All locations but one or two are in one place.
+    @Test func misplacedAndRemoteLocationsAreFound() throws {
+        let london = try (0..<100).map {
+            try place("l\($0)", 51.3 + Double($0) / 500, -0.3 + Double($0) / 300)
+        }
+        func found(_ places: CatalogueLint.Place..., among others: [CatalogueLint.Place]) throws -> [String] {
+            try [CatalogueFinding.Code.misplacedCoordinates, .remoteLocation].flatMap { code in
+                try findings(code, [], others + places).map { "\(code.rawValue) \($0[0])" }
+            }
+        }
+        // Exchanged; with the wrong sign; in another country; on null island, which is another finding.
+        #expect(try found(place("x", -0.05, 51.49), among: london) == ["misplaced_coordinates x"])
+        #expect(try found(place("x", -51.49, -0.05), among: london) == ["misplaced_coordinates x"])
+        #expect(try found(place("x", 40.4, -3.7), among: london) == ["remote_location x"])
+        #expect(try found(place("x", 0, 0), among: london) == [])
+        let berlin = try (0..<100).map { try place("b\($0)", 52.5, 13 + Double($0) / 300) }
+        #expect(try found(place("x", 52.5, -13.2), among: berlin) == ["misplaced_coordinates x"])
+        // Leeds is 270 km from London.
+        #expect(try found(place("x", 53.8, -1.55), among: london) == [])
+        // Two of 102 are more than 1 %: the tenant has locations far apart.
+        #expect(try found(place("x", 40.4, -3.7), place("y", 59.3, 18.1), among: london) == [])
+        #expect(
+            try found(place("x", 40.4, -3.7), place("y", -0.05, 51.49), among: london) == [
+                "misplaced_coordinates y"
+            ])
+        #expect(try found(place("x", 40.4, -3.7), place("y", 40.5, -3.6), among: london) == [])
+        // A tenant's only location is far from no other.
+        #expect(try found(place("x", 40.4, -3.7), among: []) == [])
+        // Across the antimeridian, and around the pole.
+        let suva = try (0..<100).map { try place("s\($0)", -18, 178 + Double($0) / 60) }
+        #expect(try found(place("x", -18, -179.9), among: suva) == [])
+        let pole = try (0..<100).map { try place("p\($0)", 89.9, Double($0)) }
+        #expect(try found(place("x", 90, -120), among: pole) == [])
+        #expect(try found(place("x", 88, -120), among: pole) == [])
     }
 
     /// A location is reachable by a bound URL, a code, or a URL that a rule reads. The table decides where each URL leads.

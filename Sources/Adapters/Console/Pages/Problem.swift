@@ -33,8 +33,8 @@ struct Problem: Sendable {
             case .notBusinessSpecific:
                 Problem(
                     code.rawValue, "no notifications",
-                    "Register an advanced experience that is bound to the location. Without it, notifications for everyone at the business are refused."
-                )
+                    "Register an advanced experience that is bound to the location. Without it, notifications for everyone at the location are refused.",
+                    isOfLocations: true)
             case .missingDefaultExperience:
                 Problem(
                     code.rawValue, "no default experience",
@@ -67,6 +67,16 @@ struct Problem: Sendable {
                 Problem(
                     code.rawValue, "same coordinates",
                     "Check for a duplicate location or a copied row.",
+                    isOfLocations: true)
+            case .misplacedCoordinates:
+                Problem(
+                    code.rawValue, "misplaced",
+                    "Check the coordinates. Latitude and longitude may be exchanged, or one of them may have the wrong sign.",
+                    isOfLocations: true)
+            case .remoteLocation:
+                Problem(
+                    code.rawValue, "far from all others",
+                    "Check the coordinates. No other location is within about 300 km.",
                     isOfLocations: true)
             case .smallRadius:
                 Problem(

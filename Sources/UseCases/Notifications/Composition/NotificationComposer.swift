@@ -47,12 +47,10 @@ public struct NotificationComposer: Sendable {
         isBroadcast: Bool = false, isForBusiness: Bool = true, at now: Date
     ) throws(CompositionRefusal) -> ComposedNotification {
         let isAdvanced = experience.kind == .advanced
-        if experience.clipIsMultiBusiness, isForBusiness {
+        if isForBusiness, !experience.namesOneBusiness {
             guard isAdvanced else { throw .doesNotMatch }
-            guard experience.isBoundToOneLocation else {
-                throw .notBusinessSpecific(
-                    matched: experience, register: experience.businessSpecificURL(for: request.url))
-            }
+            throw .notBusinessSpecific(
+                matched: experience, register: experience.businessSpecificURL(for: request.url))
         }
         let headers: NotificationHeaders
         do throws(PayloadError) {
@@ -112,10 +110,6 @@ extension NotificationHeaders {
 }
 
 extension IndexedExperience {
-    fileprivate var isBoundToOneLocation: Bool {
-        if case .location = binding { true } else { false }
-    }
-
     /// The experience that would be specific to the business of an invocation: this one, extended by the part from which its
     /// rule reads the business; the invocation's own URL if no rule reads one [ours].
     ///
