@@ -27,29 +27,34 @@ struct LandingPage {
     let language: String
     /// Whether search engines must not list the page.
     let isUnlisted: Bool
+    /// Whether the URL names a location that does not exist. The page is then of the brand, and launches no App Clip.
+    let isOfUnknownLocation: Bool
     var drawsCode = true
 
     /// - Parameters:
     ///   - experience: the experience that the URL matches.
-    ///   - location: nil if the URL names no location or an unknown one.
+    ///   - lookup: where the URL leads.
     init(
-        _ url: InvocationURL, _ experience: IndexedExperience, _ location: Location?,
+        _ url: InvocationURL, _ experience: IndexedExperience, _ lookup: Lookup,
         _ presentation: Presentation, at host: LookupIndex.ProvedHost
     ) {
+        let location = lookup.location
+        isOfUnknownLocation = if case .unknownIdentifier = lookup { true } else { false }
         self.url = url
         self.host = host.name
         // If an experience is for many locations, each location has its own page.
         canonical =
             if case .location = experience.binding { experience.url } else { url.canonicalWithoutFragment }
         clip = experience.clip.text
-        title = presentation.title ?? location?.name ?? host.tenantName
-        subtitle = presentation.subtitle
+        let brand = presentation.siteName ?? host.tenantName
+        title = isOfUnknownLocation ? brand : presentation.title ?? location?.name ?? host.tenantName
+        subtitle = isOfUnknownLocation ? nil : presentation.subtitle
         image = presentation.image
         appStoreID = presentation.appStoreID
         androidURL = presentation.androidURL
         siteName = presentation.siteName
         language = presentation.language.map { $0.rawValue.lowercased() } ?? Self.ownLanguage
-        isUnlisted = location?.isEncodedInURL == true
+        isUnlisted = isOfUnknownLocation || location?.isEncodedInURL == true
     }
 
     /// The maximum URL length of a QR code, in bytes. A longer code would be too fine to scan from a screen. [ours]
@@ -69,7 +74,7 @@ struct LandingPage {
         let visited = url.canonicalWithoutFragment
         head.element(.title, text: title)
         head.raw(#"<meta name="viewport" content="width=device-width, initial-scale=1">"#)
-        head.void(.meta, .name("apple-itunes-app"), .content(banner))
+        if !isOfUnknownLocation { head.void(.meta, .name("apple-itunes-app"), .content(banner)) }
         if isUnlisted { head.raw(#"<meta name="robots" content="noindex">"#) }
         if let subtitle { head.void(.meta, .name("description"), .content(subtitle)) }
         head.raw(#"<meta property="og:type" content="website">"#)
@@ -78,8 +83,7 @@ struct LandingPage {
         if let siteName { head.void(.meta, .property("og:site_name"), .content(siteName)) }
         head.void(.meta, .property("og:url"), .content(visited))
         if let image {
-            head.void(
-                .meta, .property("og:image"), .content("https://\(host)\(LandingSite.imageFolder)\(image)"))
+            head.void(.meta, .property("og:image"), .content(source(of: image)))
             // All card images have this size.
             head.raw(#"<meta property="og:image:width" content="1800">"#)
             head.raw(#"<meta property="og:image:height" content="1200">"#)
@@ -100,19 +104,35 @@ struct LandingPage {
         return appStoreID.map { "app-id=\($0), \(clip)" } ?? clip
     }
 
+    private func source(of image: ImageDigest) -> String {
+        "https://\(host)\(LandingSite.imageFolder)\(image)"
+    }
+
     // MARK: Body
 
     private func writeBody(_ body: inout HTMLWriter) {
         let own = language == Self.ownLanguage ? nil : HTMLAttribute.lang(Self.ownLanguage)
         body.element(.main) { main in
+            if let image, let source = HTMLLink(https: self.source(of: image)) {
+                // The title is beside it.
+                main.void(.img, .src(source), .alt(""), .width(1_800), .height(1_200))
+            }
             main.element(.h1, text: title)
             if let subtitle { main.element(.p, text: subtitle) }
+            if isOfUnknownLocation {
+                main.element(
+                    .p, own,
+                    text:
+                        "None of our locations has this address. If you scanned a code, ask the staff for help."
+                )
+            }
             if let link = appStoreID.flatMap({ HTMLLink(https: "https://apps.apple.com/app/id\($0)") }) {
                 main.element(.a, own, .href(link), text: "Get the app on the App Store")
             }
             if let link = androidURL.flatMap({ HTMLLink(https: $0) }) {
                 main.element(.a, own, .href(link), text: "Get the app for Android")
             }
+            guard !isOfUnknownLocation else { return }
             main.element(.p, own, text: "On an iPhone, open this page in Safari.")
             writeQRCode(&main, own)
         }
@@ -157,6 +177,7 @@ extension LandingPage {
         :root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;margin:0}\
         main{max-width:32rem;margin:0 auto;padding:2rem 1rem;text-align:center}\
         h1,p{overflow-wrap:anywhere;unicode-bidi:plaintext}h1{line-height:1.2}\
+        img{display:block;width:100%;height:auto;border-radius:.75rem}\
         a{display:block;max-width:20rem;margin:1rem auto;padding:.75rem 1rem;border-radius:.75rem;\
         background:#0b5fce;color:#fff;font-weight:600;text-decoration:none}\
         a:focus-visible{outline:3px solid;outline-offset:3px}figure{max-width:16rem;margin:2rem auto 0}\

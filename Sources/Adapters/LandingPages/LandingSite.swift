@@ -5,7 +5,8 @@ public import Lookups
 /// The landing pages at a proved host, made from memory.
 ///
 /// ``TenantTable/lookUp(_:)`` decides where a URL leads, as for clips. Every spelling of a URL that an experience matches has a
-/// page, with the location's name if there is one. There is no page for
+/// page, with the location's name if there is one. If the URL names an unknown location, the page has the status 404. There is no
+/// page for
 /// - demo experiences, because Apple hosts their links,
 /// - locations encoded in the URL without a valid signature,
 /// - suspended tenants.
@@ -70,7 +71,7 @@ public struct LandingSite: Sendable {
         guard let experience = lookup.experience, experience.kind != .demo else { return nil }
         if case .rule(.coordinates) = experience.binding, lookup.location == nil { return nil }
         var page = LandingPage(
-            url, experience, lookup.location,
+            url, experience, lookup,
             table.presentation(of: experience, at: lookup.location), at: host)
         page.drawsCode = drawsCodes
         return page

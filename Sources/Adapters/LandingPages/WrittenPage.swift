@@ -5,6 +5,7 @@ import Platform
 
 /// A page with its header fields, ready to send.
 struct WrittenPage: Sendable {
+    private let status: HTTPResponse.Status
     private let fields: HTTPFields
     private let body: [UInt8]
     private let tag: String
@@ -12,6 +13,7 @@ struct WrittenPage: Sendable {
     private let gzip: (body: [UInt8], tag: String)?
 
     init(_ page: LandingPage, _ fields: HTTPFields) {
+        status = page.isOfUnknownLocation ? .notFound : .ok
         body = page.html()
         let tag = Self.tag(of: body)
         self.tag = tag
@@ -30,6 +32,11 @@ struct WrittenPage: Sendable {
         let gzip = request[.acceptEncoding]?.utf8.span.prefersGzip == true ? gzip : nil
         let tag = gzip?.tag ?? tag
         var fields = fields
+        // RFC 9110 §13.2.1: conditions of a request apply only if the response would succeed.
+        guard status == .ok else {
+            if gzip != nil { fields[.contentEncoding] = "gzip" }
+            return (HTTPResponse(status: status, headerFields: fields), gzip?.body ?? body)
+        }
         fields[.eTag] = tag
         guard let known = request[.ifNoneMatch], known.utf8.span.hasEntityTag(tag) else {
             if gzip != nil { fields[.contentEncoding] = "gzip" }

@@ -109,6 +109,7 @@ import ValueFixtures
         try site.experience("https://example.com/a", location: "restaurant_a")
         #expect(try page().title == "Restaurant A" && page().meta("description") == nil)
         #expect(try page().meta("og:image") == nil && page().meta("twitter:card") == "summary")
+        #expect(try !page().html.contains("<img "))
 
         try site.table.set(
             .clips,
@@ -123,6 +124,12 @@ import ValueFixtures
                 == "https://example.com/.well-known/doorstep/images/\(TestSite.image)")
         #expect(try page().meta("og:image:width") == "1800" && page().meta("og:image:height") == "1200")
         #expect(try page().meta("og:image:alt") == "Clip")
+        #expect(
+            try page().html.contains(
+                """
+                <main><img src="https://example.com/.well-known/doorstep/images/\(TestSite.image)" alt="" width="1800" \
+                height="1200"><h1>Clip</h1>
+                """))
 
         try site.table.set(
             .locations,

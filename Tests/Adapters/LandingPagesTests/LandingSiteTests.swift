@@ -43,13 +43,36 @@ import ValueFixtures
         }
     }
 
-    @Test func pageOfUnknownOrUnnamedLocationLacksItsName() throws {
-        let site = try TestSite()
-        for path in ["/restaurants/nowhere", "/restaurants"] {
-            let response = try site.response(path)
-            #expect(response.status == 200 && response.title == "Restaurants", "\(path)")
-            #expect(response.meta("apple-itunes-app") != nil)
-        }
+    @Test func pageWithoutLocationHasTheTenantsName() throws {
+        let response = try TestSite().response("/restaurants")
+        #expect(response.status == 200 && response.title == "Restaurants")
+        #expect(response.meta("apple-itunes-app") != nil)
+    }
+
+    /// A mistyped or outdated code: the page is of the brand, launches no clip, and search engines ignore it.
+    @Test func unknownLocationIsNotFoundOnThePageOfTheBrand() throws {
+        var site = try TestSite()
+        try site.experience(
+            "https://example.com/restaurants", rule: "path:1", title: "Order here", subtitle: "At your table",
+            cardImage: TestSite.image)
+        let response = try site.response("/restaurants/nowhere")
+        #expect(response.status == 404 && response.title == "Restaurants of Example")
+        #expect(
+            response.html.contains(
+                "<h1>Restaurants of Example</h1><p>None of our locations has this address."))
+        #expect(
+            response.html.contains("<img ")
+                && response.html.contains("https://apps.apple.com/app/id1234567890"))
+        #expect(response.meta("apple-itunes-app") == nil && !response.html.contains("<svg"))
+        #expect(response.meta("robots") == "noindex" && response.headers[.eTag] == nil)
+        #expect(response.headers[.cacheControl] == "public, max-age=60")
+        #expect(response.headers[.contentSecurityPolicy] != nil)
+        #expect(try site.response("/restaurants/nowhere", ifNoneMatch: "*").status == 404)
+        try site.table.set(.clips, .clip(TestSite.tenant, TestSite.clip, isMultiBusiness: true))
+        #expect(try site.response("/restaurants/nowhere").title == "Restaurants")
+        // Once the location exists, so does its page.
+        try site.table.set(.locations, .location(TestSite.tenant, "nowhere", name: "Here"))
+        #expect(try site.response("/restaurants/nowhere").status == 200)
     }
 
     @Test func demoExperienceHasNoPage() throws {
@@ -176,7 +199,7 @@ import ValueFixtures
         let lookup = table.lookUp(url)
         let experience = try #require(lookup.experience)
         return LandingPage(
-            url, experience, lookup.location,
+            url, experience, lookup,
             table.presentation(of: experience, at: lookup.location),
             at: try #require(site.table.provedHost("example.com")))
     }
@@ -223,7 +246,7 @@ import ValueFixtures
         for code in ["again", "self", "theirs", "elsewhere", "dead", "unknown"] {
             let response = try site.response("/?p=\(code)", host: "s.example")
             #expect(response.headers[.location] == nil, "\(code)")
-            #expect(response.status == (code == "dead" ? 404 : 200), "\(code)")
+            #expect(response.status == (["dead", "unknown"].contains(code) ? 404 : 200), "\(code)")
         }
         // A long URL is not redirected.
         var both = site
