@@ -38,6 +38,7 @@
 -- 94f49dad2cb022b2e06062bd4e0349db0175750c8380b78e67a42d25907be5c7  sql/migrations/0037_names.sql
 -- 2e3d2286cd3a91e08a0e00f86de848d7ea820dd15d572e1aee1cb0f1ca63ad0f  sql/migrations/0038_cancelled_notifications.sql
 -- 4e7c3e1357063089805355895fd1f9543d078107d1705163b773eddbbba40df1  sql/migrations/0039_test_tenants.sql
+-- e8d45e2b73751704420075946bfd65ead1b730dce2207748de0f29902226ed14  sql/migrations/0040_servers.sql
 
 --
 -- PostgreSQL database dump
@@ -1939,6 +1940,23 @@ CREATE TABLE doorstep.schema_migrations (
 ALTER TABLE doorstep.schema_migrations OWNER TO doorstep_owner;
 
 --
+-- Name: servers; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
+--
+
+CREATE TABLE doorstep.servers (
+    server_id uuid NOT NULL,
+    host text NOT NULL,
+    version text NOT NULL,
+    started_at timestamp with time zone DEFAULT now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT servers_host_length CHECK ((char_length(host) <= 255)),
+    CONSTRAINT servers_version_length CHECK ((char_length(version) <= 64))
+);
+
+ALTER TABLE doorstep.servers OWNER TO doorstep_owner;
+
+--
 -- Name: short_codes; Type: TABLE; Schema: doorstep; Owner: doorstep_owner
 --
 
@@ -2488,6 +2506,13 @@ ALTER TABLE ONLY doorstep.row_counts
 
 ALTER TABLE ONLY doorstep.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
+
+--
+-- Name: servers servers_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
+--
+
+ALTER TABLE ONLY doorstep.servers
+    ADD CONSTRAINT servers_pkey PRIMARY KEY (server_id);
 
 --
 -- Name: short_codes short_codes_pkey; Type: CONSTRAINT; Schema: doorstep; Owner: doorstep_owner
@@ -6139,6 +6164,24 @@ GRANT SELECT ON TABLE doorstep.row_counts TO doorstep_router;
 
 GRANT SELECT ON TABLE doorstep.schema_migrations TO doorstep_app;
 GRANT SELECT ON TABLE doorstep.schema_migrations TO doorstep_admin;
+
+--
+-- Name: TABLE servers; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT SELECT,INSERT,DELETE ON TABLE doorstep.servers TO doorstep_router;
+
+--
+-- Name: COLUMN servers.seen_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(seen_at) ON TABLE doorstep.servers TO doorstep_router;
+
+--
+-- Name: COLUMN servers.ended_at; Type: ACL; Schema: doorstep; Owner: doorstep_owner
+--
+
+GRANT UPDATE(ended_at) ON TABLE doorstep.servers TO doorstep_router;
 
 --
 -- Name: TABLE short_codes; Type: ACL; Schema: doorstep; Owner: doorstep_owner

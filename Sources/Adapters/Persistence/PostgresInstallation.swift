@@ -20,7 +20,7 @@ public struct PostgresInstallation: Sendable {
                     .decode(at: 0),
                 schemaVersion: schema.version, knownSchemaVersion: Schema.migrations.count,
                 connections: try await transaction.connections(),
-                queues: try await transaction.queues())
+                queues: try await transaction.queues(), servers: try await transaction.servers())
         }
     }
 

@@ -3,9 +3,9 @@ public import PostgreSQL
 /// The migrations of `sql/migrations`, which are part of the binary.
 public enum Schema {
     /// All migrations in order.
-    /// Migrations from 16 on may have a `compatibleFrom`: the oldest schema version whose programs still work after the migration.
-    /// A migration that only adds something can break them, too: see "A field of locations" in `Sources/README.md`.
-    /// Leave `compatibleFrom` out if older programs cannot read something that the migration adds.
+    /// Migrations from 16 on may have a `compatibleFrom`: programs whose latest migration has this number or a higher one still work
+    /// after the migration. Leave `compatibleFrom` out if all older programs must stop: "A migration" in `CONTRIBUTING.md` lists the
+    /// cases.
     ///
     /// The constant for the file `0034_x.sql` is called `_034_x_sql`, because SwiftPM replaces the first digit by an underscore.
     public static let migrations = [
@@ -97,6 +97,8 @@ public enum Schema {
         Migration(
             version: 39, name: "test_tenants", sql: text(PackageResources._039_test_tenants_sql),
             compatibleFrom: 25),
+        Migration(
+            version: 40, name: "servers", sql: text(PackageResources._040_servers_sql), compatibleFrom: 25),
     ]
 
     /// Creates missing roles and the schema, then applies pending migrations as `doorstep_owner`.

@@ -45,7 +45,7 @@ public struct ClipLocation: Sendable, Hashable, Codable {
 
     /// The tenant's own identifier, such as `restaurant_a`.
     public var identifier: String
-    /// Nil if the URL itself contains the location: coordinates with a signature. Such a location has no name.
+    /// Nil if the URL contains signed coordinates instead of an identifier (identifier rule `coordinates:`).
     public var name: String?
     /// Texts to show, such as a telephone number.
     public var details: [String: String]?

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The state of a deployment: its schema, its database connections and its queues.
+/// The state of a deployment: its servers, its schema, its database connections and its queues.
 public struct InstallationStatus: Sendable, Hashable {
     /// The release, as the database names it.
     public let databaseRelease: String
@@ -11,6 +11,33 @@ public struct InstallationStatus: Sendable, Hashable {
     /// Sorted by login.
     public let connections: [Connections]
     public let queues: [Queue]
+    /// The last seen server first.
+    public let servers: [Server]
+
+    /// A server (`doorstep serve`), by its own records. Times are the database's.
+    public struct Server: Sendable, Hashable {
+        public let host: String
+        public let version: String
+        public let startedAt: Date
+        public let seenAt: Date
+        /// Nil unless the server stopped in an orderly way.
+        public let endedAt: Date?
+        public let isRunning: Bool
+
+        /// The number of seconds without a record after which a server counts as stopped: two records are missing. [ours]
+        public static let maximumSilence = 35
+
+        public init(
+            host: String, version: String, startedAt: Date, seenAt: Date, endedAt: Date?, isRunning: Bool
+        ) {
+            self.host = host
+            self.version = version
+            self.startedAt = startedAt
+            self.seenAt = seenAt
+            self.endedAt = endedAt
+            self.isRunning = isRunning
+        }
+    }
 
     /// The number of connections of one login and one program (`application_name`).
     public struct Connections: Sendable, Hashable {
@@ -50,12 +77,13 @@ public struct InstallationStatus: Sendable, Hashable {
 
     public init(
         databaseRelease: String, schemaVersion: Int, knownSchemaVersion: Int, connections: [Connections],
-        queues: [Queue]
+        queues: [Queue], servers: [Server]
     ) {
         self.databaseRelease = databaseRelease
         self.schemaVersion = schemaVersion
         self.knownSchemaVersion = knownSchemaVersion
         self.connections = connections
         self.queues = queues
+        self.servers = servers
     }
 }

@@ -28,8 +28,8 @@ extension UInt8 {
 }
 
 extension Unicode.Scalar {
-    /// Whether the character is invisible. Variation selectors and joiners within emoji do not count, because they are never at
-    /// the edge of a word.
+    /// Whether the character is invisible. Variation selectors do not count, because an emoji may end with one. The zero-width joiner
+    /// counts: within an emoji, it is never at an edge of the text.
     fileprivate var isInvisible: Bool {
         if properties.isWhitespace { return true }
         return switch value {

@@ -1,4 +1,5 @@
 public import Foundation
+public import Geodesy
 import Synchronization
 public import Tenancy
 
@@ -27,15 +28,21 @@ public final class LiveLookupIndex: Sendable {
         /// Returns the index's table of one tenant.
         public func table(of tenant: TenantID) -> TenantTable { TenantTable(of: tenant, in: snapshot) }
 
-        /// Passes each location of each tenant to the closure, in no order: its tenant, and its identifier and name in UTF-8.
+        /// Passes each location of each tenant to the closure, in no order: its tenant, its centre, and its identifier and name in
+        /// UTF-8.
         public func forEachLocation(
-            _ body: (_ tenant: TenantID, _ identifier: Span<UInt8>, _ name: Span<UInt8>) -> Void
+            _ body: (
+                _ tenant: TenantID, _ center: Coordinate?, _ identifier: Span<UInt8>, _ name: Span<UInt8>
+            )
+                -> Void
         ) {
             let table = snapshot.table
             table.locations.forEach { header, text in
                 let tenant = table.tenants[Int(header.tenant)]
                 guard tenant.isPresent else { return }
-                body(tenant.id, text.extracting(header.identifier), text.extracting(header.name))
+                body(
+                    tenant.id, header.center, text.extracting(header.identifier), text.extracting(header.name)
+                )
             }
         }
 

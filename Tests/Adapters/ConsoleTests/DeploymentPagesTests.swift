@@ -5,6 +5,7 @@ import HTTPTypes
 import Invocation
 import Lookups
 import Persistence
+import PostgreSQL
 import Tenancy
 import TestSupport
 import Testing
@@ -123,6 +124,40 @@ import ValueFixtures
                 #expect(
                     try await console.get(path, cookie).text.contains("APNs production is 127.0.0.1:2197"))
             }
+        }
+    }
+
+    /// Without a running server, the status, the overview and a webhook's test say so.
+    @Test func missingServersAreReportedAndRunningOnesListed() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let own = try await PageTests.Owned(console, console.acme)
+            let pages = ["/status", "/t/acme/overview", "/t/acme/webhooks/\(own.webhook)?done=tested"]
+            func expect(_ words: String?) async throws {
+                for path in pages {
+                    let page = try await console.get(path, cookie).text
+                    if let words {
+                        #expect(page.contains(words), "\(path)")
+                    } else {
+                        #expect(!page.contains("No server has been seen"), "\(path)")
+                    }
+                }
+            }
+            try await expect("No server has been seen.")
+            try await console.execute(
+                """
+                INSERT INTO doorstep.servers (server_id, host, version, started_at, seen_at)
+                VALUES (gen_random_uuid(), 'one<b>', '1.2.3', '2026-11-01T08:00:00Z', '2026-11-01T09:00:00Z')
+                """)
+            try await expect("No server has been seen since <time datetime=\"2026-11-01T09:00:00Z\"")
+            #expect(try await console.get("/status", cookie).text.contains("not seen"))
+            try await console.execute("UPDATE doorstep.servers SET seen_at = now()")
+            try await expect(nil)
+            let status = try await console.get("/status", cookie).text
+            #expect(status.contains("one&lt;b&gt;") && status.contains("1.2.3") && status.contains("running"))
+            try await console.execute("UPDATE doorstep.servers SET ended_at = now()")
+            try await expect("No server has been seen since ")
+            #expect(try await console.get("/status", cookie).text.contains("ended"))
         }
     }
 

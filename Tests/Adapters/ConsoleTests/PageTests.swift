@@ -290,6 +290,59 @@ import Testing
         }
     }
 
+    /// The ID or the key's first characters stand in a log, an error or a message.
+    @Test func searchFindsItemsByIDAndKeyByItsHint() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let own = try await Owned(console, console.acme)
+            let (notification, deliveries) = try await console.addDeliveries(
+                [("queued", nil)], of: console.acme)
+            let request = "0123456789abcdef0123456789abcdef"
+            try await console.execute(
+                """
+                INSERT INTO doorstep.refused_requests (tenant_id, entry_id, at, request_id, endpoint, status, code, key_id)
+                VALUES (\(console.acme.id.uuid), gen_random_uuid(), now(), \(request), 'GET /v1/lookup', 404, 'does_not_match',
+                    \(own.key.id.uuid))
+                """)
+            let delivery = try #require(deliveries.first)
+            let pages = [
+                (notification.uuidString.lowercased(), "deliveries/\(notification.uuidString.lowercased())"),
+                (delivery.uuidString, "deliveries/\(delivery.uuidString.lowercased())"),
+                (own.key.id.description, "keys/\(own.key.id)"), (own.key.hint, "keys/\(own.key.id)"),
+                (own.webhook.description, "webhooks/\(own.webhook)"),
+                (request, "requests?request=\(request)"),
+            ]
+            for (text, page) in pages {
+                for path in ["/", "/t/acme/find"] {
+                    let response = try await console.get("\(path)?q=\(text)", cookie)
+                    #expect(response.headers[.location] == "/t/acme/\(page)", "\(path) \(text)")
+                }
+                let elsewhere = try await console.get("/t/other/find?q=\(text)", cookie)
+                #expect(elsewhere.headers[.location] == "/t/other/places?q=\(text)")
+                let restricted = try await console.signIn(tenant: console.other.id)
+                let hidden = try await console.get("/?q=\(text)", restricted)
+                #expect(hidden.status == .ok && hidden.text.contains("No tenant, location or URL matches"))
+            }
+        }
+    }
+
+    @Test func searchForCoordinatesListsTheNearestLocations() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let places = (0..<12).map { ("p\($0)", "Place \($0)", 10.0, 179.99 - Double($0) / 100) }
+            try console.follow(places + [("east", "East", 10, -179.99)])
+            for path in ["/t/acme/find", "/"] {
+                let page = try await console.get("\(path)?q=10.0%2C+-179.991", cookie).text
+                let names = page.matches(of: />((?:Place|East)[^<]*)</).map { String($0.1) }
+                #expect(names.count == 10 && names[0].hasPrefix("East, 109."), "\(names)")
+                #expect(names[1].hasPrefix("Place 0, 2.1 km") && names[9].hasPrefix("Place 8,"), "\(names)")
+            }
+            // Of another tenant.
+            let other = try await console.get("/t/other/find?q=10.0%2C+-179.991", cookie).text
+            #expect(other.contains("No tenant, location or URL matches"))
+        }
+    }
+
     @Test func locationNamesAreEscaped() async throws {
         let names = [
             "\"><img src=x onerror=alert(1)>", "</title><script>alert(1)</script>", "\u{202E}txt.exe",

@@ -6,6 +6,7 @@ import HTTPTypes
 import Invocation
 import Persistence
 import PostgreSQL
+import TestSupport
 import Testing
 
 @testable import Console
@@ -62,10 +63,66 @@ import Testing
                 }
             }
             #expect(try await console.get("/login").status == .ok)
-            // A form is not sent again.
+            // There is no form to keep.
             let posted = try await console.post("/t/acme/keys", [:])
             #expect(posted.status == .seeOther && posted.headers[.location] == "/login")
         }
+    }
+
+    /// A session can end while a person fills in a form.
+    @Test func formWithoutSessionIsKeptUntilItIsSentAgain() async throws {
+        try await TestConsole.withConsole { console in
+            let fields = ["name": "Till \"5\" <b>", "kind": "secret", "form": UUID().uuidString]
+            let ended = try await console.post("/t/acme/keys", fields)
+            #expect(ended.status == .forbidden && ended.text.contains("Your session has ended."))
+            #expect(try await console.store.keys(of: console.acme.id).isEmpty)
+            let kept = try Self.hiddenFields(ended.text)
+            #expect(kept["kept-action"] == "/t/acme/keys")
+
+            // A mistyped link, and the question before another person's session ends, keep the form.
+            let wrong = try await console.post("/login", kept.merging(["token": "x"]) { $1 })
+            #expect(try wrong.status == .forbidden && Self.hiddenFields(wrong.text) == kept)
+            let bob = try await console.signIn("bob")
+            let link = try await console.link("ada")
+            let question = try await console.post("/login", kept.merging(["token": link.text]) { $1 }, bob)
+            #expect(question.text.contains("Continue as another person?"))
+            let signedIn = try await console.post("/login", Self.hiddenFields(question.text), bob)
+            #expect(signedIn.status == .ok && signedIn.text.contains("Send your form again?"))
+            #expect(try Self.hiddenFields(signedIn.text) == fields)
+            #expect(signedIn.text.contains(#"action="/t/acme/keys""#))
+            #expect(try await console.store.keys(of: console.acme.id).isEmpty)
+            let cookie = String((signedIn.headers[.setCookie] ?? "").prefix { $0 != ";" })
+            let sent = try await console.post("/t/acme/keys", Self.hiddenFields(signedIn.text), cookie)
+            #expect(sent.status == .ok)
+            #expect(try await console.store.keys(of: console.acme.id).map(\.name?.text) == [fields["name"]])
+        }
+    }
+
+    @Test func keptFormGoesToTheConsoleOnlyAndHasALimit() async throws {
+        try await TestConsole.withConsole { console in
+            for action in ["https://evil.example/", "//evil.example", "javascript:alert(1)", ""] {
+                let link = try await console.link()
+                let response = try await console.post(
+                    "/login", ["token": link.text, "kept-action": action, "kept-fields": "a=b"])
+                #expect(response.status == .seeOther, "\(action)")
+            }
+            let long = ["rows": String(repeating: "x", count: KeptForm.maximumLength)]
+            let response = try await console.post("/t/acme/import", long)
+            #expect(response.status == .seeOther && response.headers[.location] == "/login")
+        }
+    }
+
+    private static func hiddenFields(_ html: String) throws -> [String: String] {
+        let field = #/<input type="hidden" name="([^"]*)" value="([^"]*)">/#
+        return Dictionary(
+            html.matches(of: field).map { match in
+                let entities = [
+                    ("&quot;", "\""), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"),
+                ]
+                let value = entities.reduce(String(match.2)) { $0.replacing($1.0, with: $1.1) }
+                return (String(match.1), value)
+            }
+        ) { one, _ in one }
     }
 
     @Test func signInReturnsToTheWantedPage() async throws {

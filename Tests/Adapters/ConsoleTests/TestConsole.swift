@@ -80,6 +80,9 @@ struct TestConsole {
                 let landing = LandingSite()
                 let keys = try #require(SealingKeys(secrets: [String(repeating: "k", count: 32)]))
                 let sessions = PostgresConsoleSessions(pool)
+                let servers: ConsoleServer.Servers = {
+                    try await database.withSuperuser { try await PostgresServers($0).all() }
+                }
                 let server = ConsoleServer(
                     chosen,
                     ConsoleServer.Dependencies(
@@ -132,8 +135,10 @@ struct TestConsole {
                             InstallationStatus(
                                 databaseRelease: "15", schemaVersion: 1, knownSchemaVersion: 2,
                                 connections: [.init(login: "door<b>", program: "doorstep", count: 3)],
-                                queues: [.init(kind: .deliveries, count: 7, firstDueAt: nil)])
-                        }), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+                                queues: [.init(kind: .deliveries, count: 7, firstDueAt: nil)],
+                                servers: try await servers())
+                        }, servers: servers),
+                    logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
                 try await Self.withClient(server.responder(), overConnections) { client in
                     try await body(
                         TestConsole(

@@ -525,7 +525,8 @@ import Testing
                         WHERE connamespace = 'doorstep'::regnamespace AND contype = 'c'
                             AND conrelid NOT IN ('doorstep.change_horizon'::regclass, 'doorstep.console_links'::regclass,
                                 'doorstep.console_sessions'::regclass, 'doorstep.console_events'::regclass,
-                                'doorstep.console_key'::regclass, 'doorstep.token_secrets'::regclass)
+                                'doorstep.console_key'::regclass, 'doorstep.token_secrets'::regclass,
+                                'doorstep.servers'::regclass)
                         """
                     ).map { try $0.decode(at: 0, as: String.self) }
                 }

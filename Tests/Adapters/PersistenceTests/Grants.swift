@@ -308,6 +308,7 @@ enum Grants {
         doorstep_manager UPDATE webhook_messages (attempt, due_at, queued_at, state)
         doorstep_manager UPDATE webhooks (disabled_at, disabled_reason, events, failing_since, name, previous_sealed_secret, previous_secret_ends_at, sealed_secret, secret_changed_at, url)
         doorstep_manager USAGE doorstep
+        doorstep_router DELETE servers
         doorstep_router EXECUTE add_confirmation_days()
         doorstep_router EXECUTE add_notification_days()
         doorstep_router EXECUTE drop_confirmation_days(integer)
@@ -317,6 +318,7 @@ enum Grants {
         doorstep_router EXECUTE prune_changes()
         doorstep_router EXECUTE tenant_quotas(uuid)
         doorstep_router EXECUTE trim_audit_log(uuid)
+        doorstep_router INSERT servers
         doorstep_router SELECT api_keys (digest, expires_at, key_id, kind, locations, revoked_at, scopes, tenant_id)
         doorstep_router SELECT app_store_checks (bundle_id, checked_at, counts, due_at, failure, tenant_id)
         doorstep_router SELECT app_store_connections (bundle_id, tenant_id)
@@ -340,11 +342,13 @@ enum Grants {
         doorstep_router SELECT refused_requests (entry_id, tenant_id)
         doorstep_router SELECT revoked_attest_keys (key_id, revoked_at, tenant_id)
         doorstep_router SELECT row_counts
+        doorstep_router SELECT servers
         doorstep_router SELECT short_codes (code, tenant_id, url)
         doorstep_router SELECT tenant_usage
         doorstep_router SELECT tenants (client_burst, client_new_instance_burst, client_new_instance_rate, client_rate, cors_origins, key_burst, key_rate, name, new_instance_burst, new_instance_rate, quotas, slug, suspended_at, tenant_id)
         doorstep_router SELECT token_secrets
         doorstep_router SELECT webhook_messages (created_at, due_at, tenant_id, webhook_id)
+        doorstep_router UPDATE servers (ended_at, seen_at)
         doorstep_router USAGE doorstep
         public EXECUTE current_tenant_id()
         """

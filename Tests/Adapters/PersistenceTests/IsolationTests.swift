@@ -277,6 +277,7 @@ import Testing
                 "client_new_instance_burst", "name", "quotas", "cors_origins",
             ],
             "token_secrets": ["secret_id", "first_used_at"],
+            "servers": ["server_id", "host", "version", "started_at", "seen_at", "ended_at"],
             "tenant_usage": ["tenant_id", "kind", "row_count", "byte_count"],
             "row_counts": ["tenant_id", "kind", "counted_on", "shard", "row_count"],
             "quota_defaults": ["kind", "maximum_rows", "maximum_bytes"],
@@ -322,7 +323,7 @@ import Testing
         // `changes`: for each of the two tenants, eight rows from triggers and the sample row.
         let counts = [
             "changes": 18, "change_horizon": 1, "tenant_usage": 26, "row_counts": 6, "quota_defaults": 12,
-            "token_secrets": 0,
+            "token_secrets": 0, "servers": 0,
         ]
         try await Self.withTwoTenants { database in
             let all = try await database.withSuperuser { pool in

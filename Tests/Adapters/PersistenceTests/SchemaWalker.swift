@@ -20,13 +20,18 @@ struct SchemaWalker {
         return violations
     }
 
-    /// The tables whose rows belong to tenants. These tables belong to the whole installation: migrations, the position up to
-    /// which changes are pruned, default quotas, settlements, IDs of token secrets, and the console's links, sessions, events and key. A
-    /// partition is part of its table.
+    /// The tables whose rows belong to the whole installation, not to tenants.
+    private static let installationTables =
+        """
+        'schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'token_secrets', \
+        'quota_defaults', 'usage_settlements', 'servers'
+        """
+
+    /// The tables whose rows belong to tenants. A partition is part of its table.
     static let tenantTables: Query = """
         SELECT relname::text FROM pg_class
         WHERE relnamespace = 'doorstep'::regnamespace AND relkind IN ('r', 'p')
-            AND NOT relispartition AND relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'token_secrets', 'quota_defaults', 'usage_settlements')
+            AND NOT relispartition AND relname NOT IN (\(unsafeSQL: installationTables))
         ORDER BY relname
         """
 
@@ -36,7 +41,7 @@ struct SchemaWalker {
             """
             SELECT c.relname::text FROM pg_class c
             WHERE c.relnamespace = 'doorstep'::regnamespace AND c.relkind IN ('r', 'p')
-                AND c.relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'token_secrets', 'quota_defaults', 'usage_settlements')
+                AND c.relname NOT IN (\(unsafeSQL: installationTables))
                 AND NOT EXISTS (SELECT FROM pg_constraint k
                     JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
                     WHERE k.conrelid = c.oid AND k.contype = 'p' AND a.attname = 'tenant_id')
@@ -49,7 +54,7 @@ struct SchemaWalker {
             JOIN pg_class c ON c.oid = i.indrelid
             JOIN pg_class x ON x.oid = i.indexrelid
             WHERE c.relnamespace = 'doorstep'::regnamespace AND i.indisunique
-                AND c.relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'token_secrets', 'quota_defaults', 'usage_settlements')
+                AND c.relname NOT IN (\(unsafeSQL: installationTables))
                 AND NOT EXISTS (SELECT FROM pg_attribute a
                     WHERE a.attrelid = c.oid AND a.attnum = ANY (i.indkey) AND a.attname = 'tenant_id')
                 -- What an operator alone writes, and what is proved to the world.
@@ -73,7 +78,7 @@ struct SchemaWalker {
             """
             SELECT relname::text FROM pg_class
             WHERE relnamespace = 'doorstep'::regnamespace AND relkind IN ('r', 'p')
-                AND relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'token_secrets', 'quota_defaults', 'usage_settlements')
+                AND relname NOT IN (\(unsafeSQL: installationTables))
                 AND NOT (relrowsecurity AND relforcerowsecurity)
             """
         ),
@@ -82,7 +87,7 @@ struct SchemaWalker {
             """
             SELECT c.relname::text FROM pg_class c
             WHERE c.relnamespace = 'doorstep'::regnamespace AND c.relkind IN ('r', 'p')
-                AND c.relname NOT IN ('schema_migrations', 'change_horizon', 'console_links', 'console_sessions', 'console_events', 'console_key', 'token_secrets', 'quota_defaults', 'usage_settlements')
+                AND c.relname NOT IN (\(unsafeSQL: installationTables))
                 AND NOT EXISTS (SELECT FROM pg_policies p
                     WHERE p.schemaname = 'doorstep' AND p.tablename = c.relname AND p.policyname = 'tenant_isolation'
                         AND p.cmd = 'ALL' AND p.roles = '{public}' AND p.qual = p.with_check

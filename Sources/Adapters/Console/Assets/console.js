@@ -5,6 +5,11 @@ const areKeysOff = () => localStorage.getItem("keys") === "off";
 // Users can turn shortcuts off. Shortcuts do not work in text fields (WCAG 2.1.4).
 let isGoing = false;
 document.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key === "k" && !areKeysOff()) {
+    event.preventDefault();
+    document.getElementById("find")?.focus();
+    return;
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target) || areKeysOff()) return;
   if (event.target.closest(".map")) return;
   const follow = (selector) => {

@@ -1,7 +1,10 @@
 import Administration
 import Formats
+import Foundation
+import Geodesy
 import Invocation
 import Lookups
+import Notifications
 import Persistence
 import Tenancy
 
@@ -11,6 +14,12 @@ struct FindPage: Sendable {
 
     /// A URL is matched in at most this many tenants. [ours]
     private static let maximumTenants = 1_000
+    /// An ID is searched in at most this many tenants, with some queries for each. [ours]
+    private static let maximumTenantsByID = 100
+    /// The newest keys of a tenant whose first characters are searched. [ours]
+    private static let maximumKeys = 1_000
+    /// The maximum number of locations near a coordinate. [ours]
+    private static let maximumNearest = 10
     /// The maximum number of results. [ours]
     private static let maximumHits = 50
 
@@ -23,6 +32,9 @@ struct FindPage: Sendable {
         }
         if let slug = try? TenantSlug(text), let tenant = tenants.first(where: { $0.slug == slug }) {
             return .seeOther(HTMLLink(.overview, of: tenant))
+        }
+        for tenant in tenants.prefix(Self.maximumTenantsByID) {
+            if let link = try await item(named: text, of: tenant, request) { return .seeOther(link) }
         }
         let hits = hits(text, in: tenants)
         if hits.count == 1, let hit = hits.first { return .seeOther(hit.link) }
@@ -38,10 +50,55 @@ struct FindPage: Sendable {
         {
             return .seeOther(HTMLLink(location: identifier, of: tenant))
         }
+        if let link = try await item(named: text, of: tenant, request) { return .seeOther(link) }
+        if CoordinateText.coordinate(in: text) != nil {
+            let hits = hits(text, in: [tenant])
+            return .page(
+                Page(title: "Nearest locations", tenant: tenant, section: .locations) { main in
+                    Self.results(text, hits, &main)
+                })
+        }
         if let url = url(text, in: [tenant]) {
             return .seeOther(HTMLLink(.diagnose, of: tenant, query: [("url", url)]))
         }
         return .seeOther(HTMLLink(.locations, of: tenant, query: [("q", text)]))
+    }
+
+    /// The page of a tenant's item with this ID, or of a key with these first characters; nil if there is none.
+    private func item(
+        named text: String, of tenant: Tenant, _ request: ConsoleRequest
+    ) async throws -> HTMLLink? {
+        let stores = request.stores
+        if text.hasPrefix("dpk_") || text.hasPrefix("dsk_") {
+            let keys = try await stores.administration.newestKeys(of: tenant.id, limit: Self.maximumKeys)
+            return keys.first { $0.hint == text }.map { HTMLLink(.keys, of: tenant, $0.id.description) }
+        }
+        if let id = WebhookID(text) {
+            let webhook = try await stores.webhooks?.webhook(WebhookReference(id, of: tenant.id))
+            return webhook.map { HTMLLink(.webhooks, of: tenant, $0.id.description) }
+        }
+        guard let id = UUID(text: text) else {
+            // Doorstep's IDs of requests have 32 hexadecimal digits.
+            guard text.utf8.count == 32, text.utf8.allSatisfy({ Character(.init($0)).isHexDigit }) else {
+                return nil
+            }
+            return try await refusedRequest(text, of: tenant, stores)
+        }
+        if try await stores.traces.trace(id, of: tenant.id, after: nil, limit: 1) != nil {
+            return HTMLLink(to: "t", tenant.slug.text, "deliveries", id.uuidString.lowercased())
+        }
+        if try await stores.administration.keys.key(KeyID(id), of: tenant.id) != nil {
+            return HTMLLink(.keys, of: tenant, KeyID(id).description)
+        }
+        return try await refusedRequest(text, of: tenant, stores)
+    }
+
+    private func refusedRequest(
+        _ id: String, of tenant: Tenant, _ stores: ConsoleStores
+    ) async throws -> HTMLLink? {
+        let found = try await stores.administration.auditLog.refusedRequests(
+            of: tenant.id, RefusedRequestSelection(requestID: id), before: nil, limit: 1)
+        return found.isEmpty ? nil : HTMLLink(.requests, of: tenant, query: [("request", id)])
     }
 
     private struct Hit {
@@ -51,10 +108,13 @@ struct FindPage: Sendable {
         var order: String { "\(tenant.slug) \(text)" }
     }
 
-    /// The locations with exactly this identifier, or the experiences that match this URL. If there are none, the tenants and locations
+    /// For coordinates, the nearest locations. Else the locations with exactly this identifier, or the experiences that match this URL. If there are none, the tenants and locations
     /// with this text in their names. If there are none either, the locations whose names differ by one letter.
     private func hits(_ text: String, in tenants: [Tenant]) -> [Hit] {
         guard let state = table.current else { return [] }
+        if let coordinate = CoordinateText.coordinate(in: text) {
+            return nearest(to: coordinate, in: tenants, state)
+        }
         if let url = url(text, in: tenants) {
             return tenants.prefix(Self.maximumTenants).compactMap { tenant in
                 guard let match = (try? InvocationURL(url)).flatMap({ state.table(of: tenant.id).match($0) })
@@ -76,7 +136,7 @@ struct FindPage: Sendable {
         let wanted = LocationText(text)
         func locations(where matches: (Span<UInt8>, Span<UInt8>) -> Bool, upTo limit: Int) -> [Hit] {
             var (found, examined): ([Hit], Int) = ([], 0)
-            state.forEachLocation { tenant, identifier, name in
+            state.forEachLocation { tenant, _, identifier, name in
                 guard let tenant = known[tenant] else { return }
                 examined += 1
                 guard found.count < Self.maximumHits, examined <= limit, matches(identifier, name),
@@ -96,6 +156,34 @@ struct FindPage: Sendable {
         return locations(where: { wanted.nearlyFinds($1) }, upTo: LocationText.mostExamined)
     }
 
+    /// The locations nearest to a coordinate, with their distances.
+    private func nearest(
+        to coordinate: Coordinate, in tenants: [Tenant], _ state: LiveLookupIndex.State
+    ) -> [Hit] {
+        let known = Dictionary(uniqueKeysWithValues: tenants.map { ($0.id, $0) })
+        let scale = cos(coordinate.latitude * .pi / 180)
+        var nearest: [(order: Double, distance: Distance, hit: Hit)] = []
+        state.forEachLocation { tenant, center, identifier, name in
+            guard let tenant = known[tenant], let center else { return }
+            // Faster than a geodesic, and in the same order for locations near the coordinate.
+            let (north, east) = (
+                center.latitude - coordinate.latitude,
+                (center.longitude - coordinate.longitude).wrappedDegrees
+            )
+            let order = north * north + east * east * scale * scale
+            guard nearest.count < Self.maximumNearest || order < nearest[nearest.count - 1].order,
+                let location = try? LocationIdentifier(String(copyingBytes: identifier))
+            else { return }
+            let distance = center.distance(to: coordinate)
+            let text = "\(String(copyingBytes: name)), \(LocationsPage.meters(distance))"
+            let hit = Hit(tenant: tenant, text: text, link: HTMLLink(location: location, of: tenant))
+            let index = nearest.firstIndex { order < $0.order } ?? nearest.count
+            nearest.insert((order, distance, hit), at: index)
+            if nearest.count > Self.maximumNearest { nearest.removeLast() }
+        }
+        return nearest.sorted { $0.distance.meters < $1.distance.meters }.map(\.hit)
+    }
+
     /// The text as a URL: with its scheme, or without it if an experience of a tenant then matches; nil for other texts.
     private func url(_ text: String, in tenants: [Tenant]) -> String? {
         guard !Self.isURL(text) else { return text }
@@ -112,33 +200,7 @@ struct FindPage: Sendable {
 
     private func page(_ tenants: [Tenant], section: Page.Section, text: String?, hits: [Hit]) -> Page {
         Page(title: text == nil ? "Tenants" : "Search results", commands: ["doorstep tenant list"]) { main in
-            if let text {
-                if hits.isEmpty {
-                    main.element(.p) { p in
-                        p.text("No tenant, location or URL matches ")
-                        p.name(text)
-                        p.text(".")
-                    }
-                } else {
-                    if hits.count >= Self.maximumHits {
-                        main.element(
-                            .p, .class("hint"),
-                            text:
-                                "The list has the first \(Self.maximumHits) results. Enter more letters to see others."
-                        )
-                    }
-                    main.table("Results", columns: ["Tenant", "Result"]) { rows in
-                        for hit in hits.prefix(Self.maximumHits) {
-                            rows.element(.tr) { row in
-                                row.element(.th, .scope("row")) { $0.name(hit.tenant.name.text) }
-                                row.element(.td) { td in
-                                    td.element(.a, .href(hit.link)) { $0.name(hit.text) }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+            if let text { Self.results(text, hits, &main) }
             guard !tenants.isEmpty else { return empty(&main) }
             main.table(
                 tenants.count == 1 ? "1 tenant" : "\(tenants.count.grouped) tenants",
@@ -160,10 +222,40 @@ struct FindPage: Sendable {
         }
     }
 
+    private static func results(_ text: String, _ hits: [Hit], _ html: inout HTMLWriter) {
+        guard !hits.isEmpty else {
+            return html.element(.p) { p in
+                p.text("No tenant, location or URL matches ")
+                p.name(text)
+                p.text(".")
+            }
+        }
+        if hits.count >= maximumHits {
+            html.element(
+                .p, .class("hint"),
+                text: "The list has the first \(maximumHits) results. Enter more letters to see others.")
+        }
+        html.table("Results", columns: ["Tenant", "Result"]) { rows in
+            for hit in hits.prefix(maximumHits) {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { $0.name(hit.tenant.name.text) }
+                    row.element(.td) { td in
+                        td.element(.a, .href(hit.link)) { $0.name(hit.text) }
+                    }
+                }
+            }
+        }
+    }
+
     private func empty(_ html: inout HTMLWriter) {
         html.element(.p, text: "No tenants yet. Create one:")
         html.element(.pre) { $0.element(.code, text: "doorstep tenant create acme --name 'Acme'") }
     }
+}
+
+extension Double {
+    /// A difference of longitudes, from -180 to 180 degrees.
+    fileprivate var wrappedDegrees: Double { self > 180 ? self - 360 : self < -180 ? self + 360 : self }
 }
 
 extension HTMLLink {

@@ -8,8 +8,9 @@ enum HelpPage {
                 main.element(
                     .p,
                     text: """
-                        Use the search field at the top to find locations by identifier or name. Paste a URL to diagnose it: the \
-                        experience that it matches, the location that it leads to, and the launches by Apple that can use it.
+                        Use the search field at the top to find locations by identifier, name or coordinates, and other items by ID. \
+                        Paste a URL to diagnose it: the experience that it matches, the location that it leads to, and the launches by \
+                        Apple that can use it.
                         """)
                 main.element(
                     .p,
@@ -19,7 +20,7 @@ enum HelpPage {
                 main.element(.h2, text: "Keyboard shortcuts")
                 main.table("Keyboard shortcuts, outside text fields", columns: ["Key", "Action"]) { rows in
                     let keys =
-                        [("/", "search")]
+                        [("/", "search"), ("Ctrl K", "search")]
                         + Page.Section.allCases.map { ("g \($0.key)", $0.title) } + [
                             ("j k", "next and previous row"), ("e", "edit the location"), ("?", "this page"),
                         ]

@@ -42,12 +42,8 @@ struct LocationEditor: Sendable {
 
         init(_ form: FormFields) {
             texts = Self.fields.reduce(into: [:]) { $0[$1.name] = form[$1.name] }
-            // A pair as maps copy it. Both numbers need a decimal point, because "51,5" may be one number.
-            let pair = (texts["latitude"] ?? "").split(separator: ",").map {
-                $0.trimmingCharacters(in: .whitespaces)
-            }
-            if pair.count == 2, pair.allSatisfy({ $0.contains(".") }) {
-                (texts["latitude"], texts["longitude"]) = (pair[0], pair[1])
+            if let pair = CoordinateText.pair(in: texts["latitude"] ?? "") {
+                (texts["latitude"], texts["longitude"]) = pair
             }
         }
 

@@ -20,10 +20,19 @@ enum LoginPage {
     /// The page to show after the sign-in; nil for anything but a path of the console.
     static func nextPage(of fields: FormFields) -> HTMLLink? { fields[next].flatMap(HTMLLink.init(path:)) }
 
-    /// - Parameter next: the page to show after the sign-in.
-    static func page(next: HTMLLink? = nil, hasFailed: Bool = false) -> Page {
-        Page(title: "Sign in", status: hasFailed ? .forbidden : .ok, commands: ["doorstep console link"]) {
-            main in
+    /// - Parameters:
+    ///   - next: the page to show after the sign-in.
+    ///   - kept: the form to show after the sign-in.
+    static func page(next: HTMLLink? = nil, keeping kept: KeptForm? = nil, hasFailed: Bool = false) -> Page {
+        let status: HTTPResponse.Status = hasFailed || kept != nil ? .forbidden : .ok
+        return Page(title: "Sign in", status: status, commands: ["doorstep console link"]) { main in
+            if kept != nil {
+                main.element(
+                    .p, .class("notice"), .role("status"),
+                    text:
+                        "Your session has ended. Sign in on this page: it keeps your form, and you can send it again."
+                )
+            }
             if hasFailed {
                 main.element(.p, .class("error"), .role("alert"), .id("token-error")) { p in
                     p.text(
@@ -38,6 +47,7 @@ enum LoginPage {
             )
             main.element(.form, .id("login"), .class("stack"), .post, .action(HTMLLink("/login"))) { form in
                 if let next { form.hiddenField(Self.next, next.text) }
+                kept?.write(into: &form)
                 form.element(.div, .class("field")) { div in
                     div.element(.label, .for("token"), text: "Link, or its token (the part after #)")
                     div.void(
@@ -50,13 +60,14 @@ enum LoginPage {
         }
     }
 
-    /// The form field that confirms ``question(_:_:_:next:)``.
+    /// The form field that confirms ``question(_:_:_:next:keeping:)``.
     static let confirmation = "confirmed"
 
     /// Asks before a link replaces the session of another person, or one with other rights, because anyone can send a link.
     /// Asking does not use the link.
     static func question(
-        _ current: ConsoleAccess, _ new: ConsoleAccess, _ link: ConsoleSecret, next: HTMLLink?
+        _ current: ConsoleAccess, _ new: ConsoleAccess, _ link: ConsoleSecret, next: HTMLLink?,
+        keeping kept: KeptForm?
     ) -> Page {
         Page(title: "Continue as another person?", commands: ["doorstep console link"]) { main in
             main.facts([
@@ -84,6 +95,7 @@ enum LoginPage {
                 form.hiddenField("token", link.text)
                 form.hiddenField(confirmation, "1")
                 if let next { form.hiddenField(Self.next, next.text) }
+                kept?.write(into: &form)
                 form.element(.p) { p in
                     p.element(.button, .class("main")) { button in
                         button.text("Continue as ")

@@ -8,6 +8,7 @@ import Tenancy
 struct OverviewPage: Sendable {
     private let findings: FindingsCache
     private let finished: FinishedDays<Statistics>
+    private let servers: ConsoleServer.Servers
     private let rankings = RecentValues<(busiest: [Statistics], outside: [Statistics])>()
 
     /// The period of the rankings, in days. [ours]
@@ -15,9 +16,13 @@ struct OverviewPage: Sendable {
     /// The rows of a ranking. [ours]
     private static let ranked = 5
 
-    init(_ findings: FindingsCache, _ finished: FinishedDays<Statistics>) {
+    init(
+        _ findings: FindingsCache, _ finished: FinishedDays<Statistics>,
+        servers: @escaping ConsoleServer.Servers
+    ) {
         self.findings = findings
         self.finished = finished
+        self.servers = servers
     }
 
     @Sendable func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
@@ -37,11 +42,13 @@ struct OverviewPage: Sendable {
         let found = try await findings.findings(of: tenant, at: now)
         let days = try await counted.sorted { $0.group < $1.group }
         let (busy, wrong) = try await rankings
+        let servers = try await servers()
         return .page(
             Page(
                 title: "Overview", tenant: tenant, section: .overview,
                 commands: ["doorstep statistics list --tenant \(tenant.slug)"]
             ) { main in
+                main.warningWithoutServer(servers)
                 if let found { Self.findings(found, of: tenant, &main) }
                 guard !days.isEmpty else { return Self.empty(tenant, &main) }
                 Self.comparison(days, at: now, of: tenant, &main)

@@ -20,12 +20,39 @@ struct StatusPage: Sendable {
         let status = try await status()
         return .page(
             Page(title: "Status", commands: ["doorstep status --queues"]) { main in
+                Self.servers(status, &main)
                 self.responses(at: request.now, &main)
                 Self.database(status, &main)
                 Self.queues(status, at: request.now, &main)
                 self.apns(&main)
                 Self.connections(status, &main)
             })
+    }
+
+    private static func servers(_ status: InstallationStatus, _ html: inout HTMLWriter) {
+        html.element(.h2, text: "Servers")
+        html.warningWithoutServer(status.servers)
+        guard !status.servers.isEmpty else { return }
+        html.table("Servers of the last week", columns: ["Host", "Version", "State", "Started", "Last seen"])
+        { rows in
+            for server in status.servers {
+                rows.element(.tr) { row in
+                    row.element(.th, .scope("row")) { $0.name(server.host) }
+                    row.element(.td, text: server.version)
+                    row.element(.td) { td in
+                        if server.isRunning {
+                            td.text("running")
+                        } else if server.endedAt != nil {
+                            td.text("ended")
+                        } else {
+                            td.badge("not seen", "warning")
+                        }
+                    }
+                    row.element(.td) { $0.time(server.startedAt) }
+                    row.element(.td) { $0.time(server.seenAt) }
+                }
+            }
+        }
     }
 
     /// The console's own lookup index. Each server has another one; see its `/metrics`.
@@ -110,6 +137,23 @@ struct StatusPage: Sendable {
             }
         }
         html.element(.p, .class("hint"), text: "Each running server has several connections.")
+    }
+}
+
+extension HTMLWriter {
+    /// A warning if none of the servers runs.
+    mutating func warningWithoutServer(_ servers: [InstallationStatus.Server]) {
+        guard !servers.contains(where: \.isRunning) else { return }
+        element(.p, .class("error"), .role("alert")) { p in
+            if let last = servers.first {
+                p.text("No server has been seen since ")
+                p.time(last.seenAt)
+                p.text(".")
+            } else {
+                p.text("No server has been seen.")
+            }
+            p.text(" Lookups get no response, and notifications and webhooks wait.")
+        }
     }
 }
 

@@ -9,13 +9,15 @@ import Tenancy
 struct WebhookPage: Sendable {
     private let list: WebhooksPage
     private let forms: SubmittedForms
+    private let servers: ConsoleServer.Servers
 
     /// Messages per page. [ours]
     private static let pageLength = 50
 
-    init(_ list: WebhooksPage, _ forms: SubmittedForms) {
+    init(_ list: WebhooksPage, _ forms: SubmittedForms, servers: @escaping ConsoleServer.Servers) {
         self.list = list
         self.forms = forms
+        self.servers = servers
     }
 
     /// The webhook in the request's path.
@@ -41,7 +43,9 @@ struct WebhookPage: Sendable {
         let before = request.query["before"].flatMap { UUID(text: $0) }
         let messages = try await subject.registry.messages(
             of: subject.reference, before: before, limit: Self.pageLength + 1)
-        return .page(page(request, subject, messages, isFirst: before == nil))
+        // After a test or a replay, a person waits for a server.
+        let servers = request.query["done"] == nil ? nil : try await servers()
+        return .page(page(request, subject, messages, isFirst: before == nil, servers))
     }
 
     @Sendable func change(_ request: ConsoleRequest) async throws -> ConsoleResponse {
@@ -144,7 +148,7 @@ struct WebhookPage: Sendable {
     private static func notice(_ request: ConsoleRequest) -> String? {
         switch request.query["done"] {
         case "changed": return "Saved."
-        case "tested": return "A server sends the message now. Its response appears below soon."
+        case "tested": return "The message is queued. When a server has sent it, its response appears below."
         case "replayed":
             let count = request.query["count"].flatMap { Int($0) } ?? 0
             let more = request.query["after"] == nil ? "" : " There may be more messages. Continue below."
@@ -156,7 +160,8 @@ struct WebhookPage: Sendable {
     // MARK: The page
 
     private func page(
-        _ request: ConsoleRequest, _ subject: Subject, _ messages: [RecordedMessage], isFirst: Bool
+        _ request: ConsoleRequest, _ subject: Subject, _ messages: [RecordedMessage], isFirst: Bool,
+        _ servers: [InstallationStatus.Server]?
     ) -> Page {
         let (tenant, webhook) = (subject.tenant, subject.webhook)
         let (slug, id) = (tenant.slug, webhook.id.description)
@@ -171,6 +176,7 @@ struct WebhookPage: Sendable {
                 "doorstep webhook rotate --tenant \(slug) \(id)",
             ], notice: Self.notice(request)
         ) { main in
+            if let servers { main.warningWithoutServer(servers) }
             main.facts([
                 (
                     "Name",

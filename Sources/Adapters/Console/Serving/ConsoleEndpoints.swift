@@ -107,7 +107,7 @@ struct ConsoleEndpoints: Sendable {
 
     private var webhooksKeysAndDomains: [ConsoleEndpoint] {
         let webhooks = WebhooksPage(forms)
-        let webhook = WebhookPage(webhooks, forms)
+        let webhook = WebhookPage(webhooks, forms, servers: dependencies.servers)
         let keys = KeysPage(forms)
         let key = KeyPage(keys, forms)
         let domains = DomainsPage(findings)
@@ -138,7 +138,9 @@ struct ConsoleEndpoints: Sendable {
     private var usage: [ConsoleEndpoint] {
         [
             get("/t/{slug}") { .seeOther(HTMLLink(.overview, of: try await $0.tenant())) },
-            get("/t/{slug}/overview", OverviewPage(findings, FinishedDays()).response),
+            get(
+                "/t/{slug}/overview",
+                OverviewPage(findings, FinishedDays(), servers: dependencies.servers).response),
             get("/t/{slug}/find", find.withinTenant),
             get("/t/{slug}/audit", AuditPage.response),
             get("/t/{slug}/requests", RequestsPage.response),
@@ -243,7 +245,10 @@ struct ConsoleEndpoints: Sendable {
         failed: (any Error, ConsoleRequest) async throws -> ServerResponse = { error, _ in throw error }
     ) async throws -> ServerResponse {
         guard let session = try await person(of: request) else {
-            return ConsoleResponse.redirect(to: LoginPage.link(backTo: request))
+            guard let kept = await keptForm(of: request) else {
+                return ConsoleResponse.redirect(to: LoginPage.link(backTo: request))
+            }
+            return html(LoginPage.page(keeping: kept))
         }
         var path: [String: String] = [:]
         for (name, value) in request.parameters {
@@ -322,11 +327,17 @@ struct ConsoleEndpoints: Sendable {
     }
 
     private func form(of request: ReceivedRequest) async throws -> FormFields {
-        guard request.fields[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true else {
-            throw ConsoleRefusal.unreadableForm
-        }
+        guard request.isForm else { throw ConsoleRefusal.unreadableForm }
         return FormFields(
             String(decoding: try await request.body.bytes(upTo: FormFields.maximumLength), as: UTF8.self))
+    }
+
+    /// A form that was sent without a session; nil if there is none to keep.
+    private func keptForm(of request: ReceivedRequest) async -> KeptForm? {
+        guard request.method == .post, request.isForm,
+            let bytes = try? await request.body.bytes(upTo: KeptForm.maximumLength)
+        else { return nil }
+        return KeptForm(sentTo: request.path, fields: String(decoding: bytes, as: UTF8.self))
     }
 
     // MARK: Sign in and out
@@ -334,23 +345,23 @@ struct ConsoleEndpoints: Sendable {
     private func signIn(_ request: ReceivedRequest) async throws -> ServerResponse {
         let form = try await form(of: request)
         let now = Date()
-        let next = LoginPage.nextPage(of: form)
+        let (next, kept) = (LoginPage.nextPage(of: form), KeptForm(in: form))
         guard let link = try await entrance.link(form["token"], from: request.client) else {
-            return html(LoginPage.page(next: next, hasFailed: true))
+            return html(LoginPage.page(next: next, keeping: kept, hasFailed: true))
         }
         if form[LoginPage.confirmation] == nil, let current = try await person(of: request),
             let access = try await dependencies.sessions.access(by: link, at: now), access != current.access
         {
             guard !current.isByProxy else { throw ConsoleRefusal.signedInByProxy(current.access.name) }
-            return html(LoginPage.question(current.access, access, link, next: next))
+            return html(LoginPage.question(current.access, access, link, next: next, keeping: kept))
         }
         guard
             let (session, cookie) = try await entrance.signIn(
                 by: link, insteadOf: Entrance.secret(of: request),
                 isSecure: request.isSecure, at: now)
-        else { return html(LoginPage.page(next: next, hasFailed: true)) }
+        else { return html(LoginPage.page(next: next, keeping: kept, hasFailed: true)) }
         logger.notice("signed in", metadata: ["name": "\(session.access.name)"])
-        var response = ConsoleResponse.redirect(to: next ?? .home)
+        var response = kept.map { html($0.page, for: session) } ?? ConsoleResponse.redirect(to: next ?? .home)
         response.fields[.setCookie] = cookie
         return response
     }

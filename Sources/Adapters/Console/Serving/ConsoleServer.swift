@@ -67,6 +67,7 @@ public struct ConsoleServer: Service {
         public var sites: Sites
         /// How the installation is.
         public var status: @Sendable () async throws -> InstallationStatus
+        public var servers: Servers
 
         public init(
             sessions: PostgresConsoleSessions, stores: @escaping @Sendable (ConsoleAccess) -> ConsoleStores,
@@ -75,7 +76,8 @@ public struct ConsoleServer: Service {
             diagnose:
                 @escaping @Sendable (_ url: String, TenantTable, _ asksSite: Bool) async throws ->
                 JSONObject,
-            sites: Sites, status: @escaping @Sendable () async throws -> InstallationStatus
+            sites: Sites, status: @escaping @Sendable () async throws -> InstallationStatus,
+            servers: @escaping Servers
         ) {
             self.sessions = sessions
             self.stores = stores
@@ -84,8 +86,12 @@ public struct ConsoleServer: Service {
             self.diagnose = diagnose
             self.sites = sites
             self.status = status
+            self.servers = servers
         }
     }
+
+    /// The servers of the installation, the last seen first.
+    public typealias Servers = @Sendable () async throws -> [InstallationStatus.Server]
 
     /// What the server serves at tenants' hosts, and the checks of these hosts.
     public struct Sites: Sendable {

@@ -19,6 +19,9 @@ struct ReceivedRequest: Sendable {
     /// Whether the browser uses TLS.
     let isSecure: Bool
 
+    /// Whether the body is a form.
+    var isForm: Bool { fields[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true }
+
     /// The value of a cookie (RFC 6265 §5.4).
     func cookie(_ name: String) -> String? {
         for pair in (fields[.cookie] ?? "").split(separator: ";") {

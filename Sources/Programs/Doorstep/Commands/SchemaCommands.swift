@@ -41,7 +41,7 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(
         name: .customLong("queues"),
         help:
-            "Also show queues and connections; the login must be a member of doorstep_router."
+            "Also show servers, queues and connections; the login must be a member of doorstep_router."
     )
     var withQueues = false
 
@@ -61,11 +61,18 @@ struct StatusCommand: AsyncParsableCommand {
             "pending": .array(status.pending.map { JSONValue($0.version) }),
         ]
         if let installation {
+            json["servers"] = .array(installation.servers.map { .object($0.json) })
             json["queues"] = .array(installation.queues.map { .object($0.json) })
             json["connections"] = .array(installation.connections.map { .object($0.json) })
         }
         let lines =
             [status.isCurrent ? summary : "\(summary): run 'doorstep migrate'"]
+            + (installation?.servers ?? []).map { server in
+                let last =
+                    server.endedAt.map { "ended at \($0.rfc3339)" } ?? "last seen at \(server.seenAt.rfc3339)"
+                return
+                    "server \(server.host) (\(server.version)): \(server.isRunning ? "running" : "stopped"), \(last)"
+            }
             + (installation?.queues ?? []).map { queue in
                 let due = queue.firstDueAt.map { ", the first due at \($0.rfc3339)" } ?? ""
                 return "\(queue.kind.rawValue): \(queue.count) waiting\(due)"
@@ -75,6 +82,16 @@ struct StatusCommand: AsyncParsableCommand {
             }
         output.print(json, line: lines.joined(separator: "\n"))
         if !status.isCurrent { throw ExitCode.failure }
+    }
+}
+
+extension InstallationStatus.Server {
+    fileprivate var json: JSONObject {
+        [
+            "host": .string(host), "version": .string(version), "running": .bool(isRunning),
+            "startedAt": JSONValue(startedAt), "seenAt": JSONValue(seenAt),
+            "endedAt": endedAt.map { JSONValue($0) } ?? .null,
+        ]
     }
 }
 

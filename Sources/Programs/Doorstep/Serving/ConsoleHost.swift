@@ -101,7 +101,8 @@ struct ConsoleHost {
                         try await PostgresSyncChecks(pool).latest(of: $0, of: table.tenant)
                     }
                 ).json
-            }, sites: sites(pool), status: { try await PostgresInstallation(pool).status() })
+            }, sites: sites(pool), status: { try await PostgresInstallation(pool).status() },
+            servers: { try await PostgresServers(pool).all() })
     }
 
     private func sites(_ pool: ConnectionPool) -> ConsoleServer.Sites {

@@ -172,6 +172,7 @@ struct ServerParts {
             MemoryService(table: routing.table, logger: logger),
             QuotaService(usage: PostgresQuotaUsage(pool), logger: logger),
             QueueService(installation: PostgresInstallation(pool), logger: logger),
+            HeartbeatService(servers: PostgresServers(pool), logger: logger),
         ]
         if let tokenSecrets { services.append(tokenSecrets) }
         if let keys = server.sealingKeys { services += sealedServices(keys) }

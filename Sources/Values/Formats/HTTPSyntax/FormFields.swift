@@ -5,6 +5,9 @@ package struct FormFields: Sendable {
     /// The longest form that is read, in bytes. [ours]
     package static let maximumLength = 1_048_576
 
+    /// The fields as they were sent, by name.
+    package var all: [String: String] { values }
+
     private var values: [String: String] = [:]
 
     /// Reads the fields. If a field occurs more than once, the first counts; a field that cannot be decoded

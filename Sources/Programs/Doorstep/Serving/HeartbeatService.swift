@@ -1,0 +1,40 @@
+import Foundation
+import Logging
+import Persistence
+import Platform
+import ServiceLifecycle
+
+/// Tells the database regularly that this server runs, so that the console can tell whether any server does.
+struct HeartbeatService: Service {
+    let servers: PostgresServers
+    let logger: Logger
+    private let id = UUID()
+
+    init(servers: PostgresServers, logger: Logger) {
+        self.servers = servers
+        self.logger = logger
+    }
+
+    /// The mean interval. A server counts as stopped after ``InstallationStatus/Server/maximumSilence``. [ours]
+    private static let pause = Duration.seconds(10)
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            let (host, version) = (MachineName.current, BuildInfo.current.version)
+            while !Task.isCancelled {
+                do {
+                    try await servers.note(id, host: host, version: version)
+                } catch {
+                    guard !Task.isCancelled else { break }
+                    logger.warning(
+                        "cannot record in the database that this server runs", metadata: ["error": "\(error)"]
+                    )
+                }
+                // Delayed randomly, so that servers do not write at the same time.
+                try? await Task.sleep(for: Self.pause * Double.random(in: 0.5...1.5))
+            }
+        }
+        // If the database does not respond, the server counts as stopped some seconds later.
+        try? await servers.end(id)
+    }
+}
