@@ -87,7 +87,9 @@ extension Tenant: Resource {
                 throw JSONFieldError.unknown(path: JSONPath.member(name, of: ""))
             }
             guard members[name] ?? .null == own else {
-                throw JSONFieldError.invalid(path: name, reason: "is the operator's to change")
+                let isFixed = ["test", "createdAt", "id"].contains(name)
+                throw JSONFieldError.invalid(
+                    path: name, reason: isFixed ? "cannot be changed" : "is the operator's to change")
             }
         }
         var fields = JSONObjectReader(members)

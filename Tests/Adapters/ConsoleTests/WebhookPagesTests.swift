@@ -31,6 +31,12 @@ import Testing
             let fields = form(["url": "ftp://hooks.example.com/<a>", "event.key.revoked": "1"])
             #expect(
                 try await console.post("/t/acme/webhooks", fields, cookie).status == .unprocessableContent)
+            let named = form([
+                "url": "https://hooks.example.com/a", "event.key.revoked": "1", "name": String(repeating: "x", count: 129),
+            ])
+            let refused = try await console.post("/t/acme/webhooks", named, cookie)
+            #expect(refused.status == .unprocessableContent && refused.text.contains("id=\"name-error\""))
+            #expect(refused.text.contains("value=\"https://hooks.example.com/a\""))
             let good = form(["url": "https://hooks.example.com/a", "event.key.revoked": "1"])
             let response = try await console.post("/t/acme/webhooks", good, cookie)
             #expect(response.status == .ok && response.headers[.cacheControl] == "no-store")

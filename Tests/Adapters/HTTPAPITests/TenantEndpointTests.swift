@@ -98,6 +98,11 @@ import ValueFixtures
             }
             let limit = try await Self.patch(client, ["keyLimit": "1:1"])
             #expect(limit["detail"]?.stringValue?.contains("is the operator's to change") == true)
+            // No operator can change these.
+            for body in [["test": true], ["createdAt": "2026-01-01T00:00:00Z"]] as [JSONValue] {
+                let fixed = try await Self.patch(client, body)
+                #expect(fixed["detail"]?.stringValue?.contains("cannot be changed") == true)
+            }
         }
         #expect(api.tenants.actors.isEmpty)
     }

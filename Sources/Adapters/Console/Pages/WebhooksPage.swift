@@ -28,7 +28,7 @@ struct WebhooksPage: Sendable {
             return .page(try await page(request, tenant, registry, draft))
         }
         let secret = WebhookSecret.generate()
-        let (name, events) = (try request.form.displayName(), draft.events)
+        let (name, events) = (draft.displayName, draft.events)
         let webhook = try await forms.once(request) {
             try await registry.create(
                 Webhook(url: url, secret: secret), named: name, events: events, of: tenant.id,
@@ -82,7 +82,7 @@ struct WebhooksPage: Sendable {
                 "doorstep webhook create --tenant \(tenant.slug) \(draft.arguments)",
             ]
         ) { main in
-            main.errors([("URL", draft.urlError), ("Events", draft.eventsError)])
+            main.errors([("Name", draft.nameError), ("URL", draft.urlError), ("Events", draft.eventsError)])
             Self.list(webhooks, tenant, &main)
             main.element(.h2, text: "Register a webhook")
             guard request.mayChange else { return main.readOnlyHint() }
@@ -92,7 +92,7 @@ struct WebhooksPage: Sendable {
             main.element(.form, .class("stack"), .post, .action(HTMLLink(.webhooks, of: tenant))) { form in
                 form.formNumber()
                 form.field(
-                    "Name", name: "name", value: draft.name, hint: "Purpose of the webhook.",
+                    "Name", name: "name", value: draft.name, hint: "Purpose of the webhook.", error: draft.nameError,
                     isRequired: false)
                 form.field(
                     "URL", name: "url", value: draft.url,
@@ -104,7 +104,7 @@ struct WebhooksPage: Sendable {
                 }
             }
         }
-        if draft.urlError != nil || draft.eventsError != nil { page.status = .unprocessableContent }
+        if draft.isInvalid { page.status = .unprocessableContent }
         return page
     }
 
@@ -138,23 +138,29 @@ struct WebhooksPage: Sendable {
         var name = ""
         var url = ""
         var events = WebhookEvent.usual
+        var nameError: String?
         var urlError: String?
         var eventsError: String?
+
+        /// Nil for a webhook without a name.
+        var displayName: DisplayName? { try? DisplayName(name) }
+        var isInvalid: Bool { nameError != nil || urlError != nil || eventsError != nil }
 
         init() {}
 
         init(_ fields: FormFields) {
-            name = fields["name"] ?? ""
+            name = fields["name"]?.trimmingCharacters(in: .whitespaces) ?? ""
             url = fields["url"] ?? ""
             events = Set(ticked: fields)
         }
 
         /// The URL. If a field is invalid, sets its error and returns nil.
         mutating func checked() -> WebhookURL? {
+            if !name.isEmpty, displayName == nil { nameError = DisplayName.hint }
             if events.isEmpty { eventsError = "Select at least one event." }
             do throws(WebhookURL.Refusal) {
                 let url = try WebhookURL(url)
-                return eventsError == nil ? url : nil
+                return isInvalid ? nil : url
             } catch {
                 urlError = "It \(error)."
                 return nil
