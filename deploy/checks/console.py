@@ -12,7 +12,7 @@ from console_browser import Failures, in_browsers, link
 from console_pages import WIDTHS, find_pages, look_at_pages, parse_commands
 from console_refusals import refuse
 from console_walks import (
-    ask_first, edit_on_map, look_at_missing_tiles, look_at_tiles, measure, send_files, show_keys_once, walk_by_keys, walk_without_scripts)
+    ask_first, edit_on_map, keep_form, look_at_missing_tiles, look_at_tiles, measure, send_files, show_keys_once, walk_by_keys, walk_without_scripts)
 
 
 def look(options):
@@ -40,6 +40,7 @@ def look(options):
         lambda browser: walk_without_scripts(browser, origin, person("Ben"), failures),
         lambda browser: show_keys_once(browser, origin, person("Hal"), failures),
         lambda browser: ask_first(browser, origin, person("Ida"), person("Jo"), failures),
+        lambda browser: keep_form(browser, origin, person("May"), person("Ned"), failures),
         lambda browser: send_files(browser, origin, person("Fay"), failures),
         lambda browser: look_at_tiles(browser, link(options, options.tiles_port, "Gil"), failures),
         lambda browser: look_at_missing_tiles(browser, link(options, options.tiles_port, "Kim"), failures),

@@ -38,6 +38,9 @@ def walk_by_keys(browser, origin, link, failures):
     page.goto(f"{origin}/t/many/places")
     page.keyboard.press("/")
     failures.expect(focus_of(page) == "find", what, "'/' does not lead to the box that finds")
+    page.goto(f"{origin}/t/many/places")
+    page.keyboard.press("Control+k")
+    failures.expect(focus_of(page) == "find", what, "Ctrl+K does not lead to the box that finds")
     page.keyboard.type("p00005")
     page.keyboard.press("Enter")
     arrive(page, "**/places/p00005")
@@ -294,6 +297,41 @@ def show_keys_once(browser, origin, link, failures):
         failures.expect(again.status == 409 and shown not in again.text(), what, f"{path} is answered {again.status} again")
         page.goto(origin + path)
         failures.expect(shown not in page.content(), what, f"{path} lists it")
+    context.close()
+
+
+def keep_form(browser, origin, link, again, failures):
+    """A form that is sent after its session has ended is sent again after a sign-in in the same tab."""
+    what = "kept form"
+    context = browser.new_context(viewport={"width": 320, "height": 800}, reduced_motion="reduce")
+    sign_in(context, link)
+    page = context.new_page()
+    status = 200
+    watch(page, origin, failures, lambda: what, lambda: status)
+
+    def look(title):
+        page.get_by_role("heading", name=title).wait_for()
+        for violation in violations(page):
+            failures.add(what, f"{title}: {violation}")
+        wide = wider_than_screen(page)
+        failures.expect(wide <= 0, what, f"{title} is {wide} px wider than the screen")
+
+    page.goto(f"{origin}/t/restaurants/keys")
+    page.get_by_label("Name", exact=True).fill("Kept <key>")
+    context.clear_cookies()
+    status = 403
+    page.get_by_role("button", name="Create and show the key once").click()
+    look("Sign in")
+    status = 200
+    failures.expect("Your session has ended" in page.locator("main").inner_text(), what, "the page does not say why")
+    # The person pastes the link into the field of this tab.
+    page.get_by_label("Link, or its token (the part after #)").fill(again)
+    page.get_by_role("button", name="Sign in").click()
+    look("Send your form again?")
+    page.get_by_role("button", name="Send it again").click()
+    page.locator("section[aria-label='Shown once'] code").wait_for()
+    page.goto(f"{origin}/t/restaurants/keys")
+    failures.expect("Kept <key>" in page.locator("main").inner_text(), what, "the key is not created")
     context.close()
 
 

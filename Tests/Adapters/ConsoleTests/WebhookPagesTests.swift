@@ -32,7 +32,8 @@ import Testing
             #expect(
                 try await console.post("/t/acme/webhooks", fields, cookie).status == .unprocessableContent)
             let named = form([
-                "url": "https://hooks.example.com/a", "event.key.revoked": "1", "name": String(repeating: "x", count: 129),
+                "url": "https://hooks.example.com/a", "event.key.revoked": "1",
+                "name": String(repeating: "x", count: 129),
             ])
             let refused = try await console.post("/t/acme/webhooks", named, cookie)
             #expect(refused.status == .unprocessableContent && refused.text.contains("id=\"name-error\""))

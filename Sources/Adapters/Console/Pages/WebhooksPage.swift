@@ -92,7 +92,8 @@ struct WebhooksPage: Sendable {
             main.element(.form, .class("stack"), .post, .action(HTMLLink(.webhooks, of: tenant))) { form in
                 form.formNumber()
                 form.field(
-                    "Name", name: "name", value: draft.name, hint: "Purpose of the webhook.", error: draft.nameError,
+                    "Name", name: "name", value: draft.name, hint: "Purpose of the webhook.",
+                    error: draft.nameError,
                     isRequired: false)
                 form.field(
                     "URL", name: "url", value: draft.url,
