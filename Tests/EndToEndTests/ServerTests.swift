@@ -323,6 +323,28 @@ import Testing
         }
     }
 
+    /// The console tells by these records whether a server runs.
+    @Test func serverRecordsThatItRunsAndEnds() async throws {
+        try await Installation.lend { installation in
+            func servers() async throws -> [JSONValue] {
+                let status = try await installation.binary.succeed("status", "--queues", "--format", "json")
+                return try #require(try status.json().objectValue?["servers"]?.arrayValue)
+            }
+            let (_, status) = try await RunningServer.lend(installation.binary) { server in
+                // The first record is written beside the first requests.
+                var running: [JSONValue] = []
+                while running.isEmpty {
+                    running = try await servers().filter { $0.objectValue?["running"] == true }
+                }
+                #expect(running.count == 1 && running[0].objectValue?["endedAt"] == .null)
+            }
+            #expect(status == 0)
+            let ended = try await servers()
+            #expect(ended.count == 1 && ended[0].objectValue?["running"] == false)
+            #expect(ended[0].objectValue?["endedAt"] != .null)
+        }
+    }
+
     /// A request that began before the shutdown gets its response.
     @Test func begunRequestIsCompletedBeforeShutdown() async throws {
         try await Installation.lend { installation in

@@ -18,6 +18,8 @@ import Testing
         + .seconds(3 * 5)
         // Waiting confirmations (`RecordingService`).
         + .seconds(5)
+        // The end of the server (`HeartbeatService`).
+        + .seconds(1)
 
     @Test(arguments: [
         ("deploy/systemd/doorstep.service", "TimeoutStopSec="),

@@ -83,7 +83,7 @@ struct LandingPage {
         if let siteName { head.void(.meta, .property("og:site_name"), .content(siteName)) }
         head.void(.meta, .property("og:url"), .content(visited))
         if let image {
-            head.void(.meta, .property("og:image"), .content(source(of: image)))
+            head.void(.meta, .property("og:image"), .content("https://\(host)\(Self.path(of: image))"))
             // All card images have this size.
             head.raw(#"<meta property="og:image:width" content="1800">"#)
             head.raw(#"<meta property="og:image:height" content="1200">"#)
@@ -92,7 +92,9 @@ struct LandingPage {
         } else {
             head.raw(#"<meta name="twitter:card" content="summary">"#)
         }
-        if let link = HTMLLink(https: canonical) { head.void(.link, .rel("canonical"), .href(link)) }
+        if !isOfUnknownLocation, let link = HTMLLink(https: canonical) {
+            head.void(.link, .rel("canonical"), .href(link))
+        }
         head.style(Self.style)
     }
 
@@ -104,16 +106,14 @@ struct LandingPage {
         return appStoreID.map { "app-id=\($0), \(clip)" } ?? clip
     }
 
-    private func source(of image: ImageDigest) -> String {
-        "https://\(host)\(LandingSite.imageFolder)\(image)"
-    }
+    private static func path(of image: ImageDigest) -> String { "\(LandingSite.imageFolder)\(image)" }
 
     // MARK: Body
 
     private func writeBody(_ body: inout HTMLWriter) {
         let own = language == Self.ownLanguage ? nil : HTMLAttribute.lang(Self.ownLanguage)
         body.element(.main) { main in
-            if let image, let source = HTMLLink(https: self.source(of: image)) {
+            if let image, let source = HTMLLink(path: Self.path(of: image)) {
                 // The title is beside it.
                 main.void(.img, .src(source), .alt(""), .width(1_800), .height(1_200))
             }

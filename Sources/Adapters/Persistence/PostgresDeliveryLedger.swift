@@ -156,6 +156,22 @@ public struct PostgresDeliveryLedger: DeliveryLedger {
             ).first.map { NotificationID(try $0.decode(at: 0)) }
         }
     }
+
+    public func hasNotificationOrDelivery(_ id: UUID, of tenant: TenantID) async throws -> Bool {
+        guard let createdAt = id.time else { return false }
+        return try await reading(tenant) { transaction in
+            try await transaction.execute(
+                """
+                SELECT EXISTS (
+                    SELECT FROM doorstep.notifications
+                    WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND notification_id = \(id)
+                ) OR EXISTS (
+                    SELECT FROM doorstep.deliveries
+                    WHERE tenant_id = \(tenant.uuid) AND created_at = \(createdAt) AND delivery_id = \(id))
+                """
+            ).one().decode(at: 0)
+        }
+    }
 }
 
 extension TenantTransaction {

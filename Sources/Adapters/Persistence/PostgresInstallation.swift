@@ -20,7 +20,10 @@ public struct PostgresInstallation: Sendable {
                     .decode(at: 0),
                 schemaVersion: schema.version, knownSchemaVersion: Schema.migrations.count,
                 connections: try await transaction.connections(),
-                queues: try await transaction.queues(), servers: try await transaction.servers())
+                queues: try await transaction.queues(),
+                // An older schema has no table of them.
+                servers: schema.version < PostgresServers.schemaVersion ? [] : try await transaction.servers()
+            )
         }
     }
 

@@ -10,15 +10,16 @@ public import Tenancy
 /// - `unpublished`: according to App Store Connect, no version of the app with the clip is on the App Store.
 /// - `unbound`: an advanced or default experience of a clip that serves many businesses has neither location nor rule.
 /// - `notBusinessSpecific`: registered URLs lead to the location, but none of a clip of one business, and none of an advanced
-///   experience bound to the location. Notifications for everyone at the location are refused.
+///   experience bound to the location. Notifications for everyone at the location are refused. If there are very many rules of clips
+///   of one business, not all are tried, and the location counts as notifiable.
 /// - `unknownIdentifier`: the rule reads from the experience's own URL neither a location's identifier nor a short code.
 /// - `deadShortCode`: the URL that a code stands for leads to no location.
 /// - `unreachableLocation`: no bound URL, no short code and no URL made by an experience's rule leads to the location. If there
 ///   are very many rules, not all are tried, and the location counts as reachable.
 /// - `nullIsland`: latitude and longitude are both within ``nullIslandDegrees`` of zero.
 /// - `repeatedCoordinates`: an earlier location, by identifier, has the same coordinates.
-/// - `misplacedCoordinates`: the location has no other within about 300 km, but would have one within about 100 km if its latitude
-///   and longitude were exchanged, or if one of them had the other sign.
+/// - `misplacedCoordinates`: the location has no other within about 300 km, but would have one within about 200 km if its latitude
+///   and longitude were exchanged, or if one of them had the other sign. A location that is itself far from all others is no evidence.
 /// - `remoteLocation`: the location has no other within about 300 km, and this is true of at most 1 % of the tenant's locations.
 /// - `smallRadius`: the radius is less than ``smallestRadius``.
 /// - `wholeSite`: the association file of a proved host lets an app open every URL of the host, because the registered URLs have
@@ -57,7 +58,12 @@ public struct CatalogueLint: Sendable {
         let experiences = experiences.sorted { $0.precedes($1) }
         let resolved = codes.map { ($0, table.lookUp(stored: $0.url)) }
         var reach = LocationReach(experiences, table)
-        var notifiable = LocationReach(experiences, table, where: \.namesOneBusiness)
+        let multiBusiness = Set(clips.filter(\.isMultiBusiness).map(\.bundleID))
+        // Without the rules that cannot count, which would be tried for each location.
+        let naming = experiences.filter { experience in
+            if case .rule = experience.binding { !multiBusiness.contains(experience.clip) } else { true }
+        }
+        var notifiable = LocationReach(naming, table, where: \.namesOneBusiness)
         for (_, lookup) in resolved {
             reach.insert(byCode: lookup)
             notifiable.insert(byCode: lookup)
@@ -71,7 +77,7 @@ public struct CatalogueLint: Sendable {
                     "\(clip.bundleID) is not on the App Store, according to the last check: only testers can launch it"
                 )
             }
-            + Self.unbound(experiences, clips)
+            + Self.unbound(experiences, multiBusiness)
             + Self.unknownIdentifiers(experiences, places, codes)
             + resolved.compactMap(Self.deadCode)
             + Self.places(places)
@@ -129,9 +135,10 @@ public struct CatalogueLint: Sendable {
         }
     }
 
-    private static func unbound(_ experiences: [Experience], _ clips: [Clip]) -> [CatalogueFinding] {
-        let multiBusiness = Set(clips.filter(\.isMultiBusiness).map(\.bundleID))
-        return experiences.filter { experience in
+    private static func unbound(
+        _ experiences: [Experience], _ multiBusiness: Set<BundleID>
+    ) -> [CatalogueFinding] {
+        experiences.filter { experience in
             multiBusiness.contains(experience.clip) && experience.binding == .unbound
                 && experience.kind != .demo
         }.map { experience in

@@ -4,8 +4,8 @@ import Invocation
 
 /// Finds locations far from all others of a tenant, whose coordinates may be wrong.
 ///
-/// Two locations are near each other if few cells of one degree lie between them: less than ``gap`` degrees of latitude and of
-/// longitude, scaled by the latitude. So the search takes time linear in the number of locations. [ours]
+/// Two locations are near each other if their cells of one degree are: at most ``gap`` cells apart in latitude and in longitude, with
+/// more cells of longitude near the poles. So the search takes time linear in the number of locations. [ours]
 struct RemoteLocations {
     /// One degree of latitude has 111 km.
     private struct Cell: Hashable {
@@ -29,8 +29,8 @@ struct RemoteLocations {
     /// Few locations far from the others are probably mistakes. A tenant with more of them has locations far apart. [ours]
     private static let maximumShare = 0.01
 
-    /// The number of locations in each cell.
-    private let counts: [Cell: Int]
+    /// The number of locations in each cell, without the isolated ones, whose own coordinates may be wrong.
+    private let evidence: [Cell: Int]
     /// The locations with no other location near them.
     let isolated: [CatalogueLint.Place]
     /// Whether so few locations are isolated that each of them may be a mistake.
@@ -39,11 +39,13 @@ struct RemoteLocations {
     init(_ places: [CatalogueLint.Place]) {
         var counts: [Cell: Int] = [:]
         for place in places { counts[Cell(place.region.center), default: 0] += 1 }
-        self.counts = counts
         isolated = places.filter { place in
             let cell = Cell(place.region.center)
             return counts[cell] == 1 && !Self.hasLocation(near: cell, within: Self.gap, besides: cell, counts)
         }
+        var evidence = counts
+        for place in isolated { evidence[Cell(place.region.center)] = nil }
+        self.evidence = evidence
         areFew = Double(isolated.count) <= Double(places.count) * Self.maximumShare
     }
 
@@ -60,7 +62,7 @@ struct RemoteLocations {
             guard let corrected = try? Coordinate(latitude: latitude, longitude: longitude) else {
                 return false
             }
-            return Self.hasLocation(near: Cell(corrected), within: 1, besides: Cell(center), counts)
+            return Self.hasLocation(near: Cell(corrected), within: 1, besides: Cell(center), evidence)
         }?.2
     }
 

@@ -309,6 +309,7 @@ import Testing
                 (notification.uuidString.lowercased(), "deliveries/\(notification.uuidString.lowercased())"),
                 (delivery.uuidString, "deliveries/\(delivery.uuidString.lowercased())"),
                 (own.key.id.description, "keys/\(own.key.id)"), (own.key.hint, "keys/\(own.key.id)"),
+                (own.key.hint + "%E2%80%A6", "keys/\(own.key.id)"),
                 (own.webhook.description, "webhooks/\(own.webhook)"),
                 (request, "requests?request=\(request)"),
             ]

@@ -74,7 +74,7 @@ import Testing
         try await TestConsole.withConsole { console in
             let fields = ["name": "Till \"5\" <b>", "kind": "secret", "form": UUID().uuidString]
             let ended = try await console.post("/t/acme/keys", fields)
-            #expect(ended.status == .forbidden && ended.text.contains("Your session has ended."))
+            #expect(ended.status == .forbidden && ended.text.contains("Your session has ended,"))
             #expect(try await console.store.keys(of: console.acme.id).isEmpty)
             let kept = try Self.hiddenFields(ended.text)
             #expect(kept["kept-action"] == "/t/acme/keys")
@@ -89,12 +89,29 @@ import Testing
             let signedIn = try await console.post("/login", Self.hiddenFields(question.text), bob)
             #expect(signedIn.status == .ok && signedIn.text.contains("Send your form again?"))
             #expect(try Self.hiddenFields(signedIn.text) == fields)
+            // The page shows what it would send, without the form's number.
+            #expect(
+                signedIn.text.contains("Till &quot;5&quot; &lt;b&gt;</bdi>")
+                    && !signedIn.text.contains("<th scope=\"row\">form<"))
             #expect(signedIn.text.contains(#"action="/t/acme/keys""#))
             #expect(try await console.store.keys(of: console.acme.id).isEmpty)
             let cookie = String((signedIn.headers[.setCookie] ?? "").prefix { $0 != ";" })
             let sent = try await console.post("/t/acme/keys", Self.hiddenFields(signedIn.text), cookie)
             #expect(sent.status == .ok)
             #expect(try await console.store.keys(of: console.acme.id).map(\.name?.text) == [fields["name"]])
+        }
+    }
+
+    /// The person has opened a link in another tab.
+    @Test func keptFormNeedsNoLinkOfASignedInPerson() async throws {
+        try await TestConsole.withConsole { console in
+            let kept = ["kept-action": "/t/acme/keys", "kept-fields": "name=a"]
+            let signedOut = try await console.post("/login", kept)
+            #expect(signedOut.status == .forbidden)
+            #expect(try Self.hiddenFields(signedOut.text) == kept)
+            let signedIn = try await console.post("/login", kept, console.signIn())
+            #expect(signedIn.status == .ok && signedIn.text.contains("Send your form again?"))
+            #expect(try Self.hiddenFields(signedIn.text) == ["name": "a"])
         }
     }
 

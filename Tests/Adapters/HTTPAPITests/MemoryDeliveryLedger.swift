@@ -61,6 +61,10 @@ final class MemoryDeliveryLedger: DeliveryLedger {
             queued: try await retriable(selection, of: tenant, at: now, upTo: limit ?? .max), tooLate: 0)
     }
 
+    func hasNotificationOrDelivery(_ id: UUID, of tenant: TenantID) async throws -> Bool {
+        try await notification(of: DeliveryID(id), of: tenant) != nil
+    }
+
     func notification(of delivery: DeliveryID, of tenant: TenantID) async throws -> NotificationID? {
         try await deliveries(DeliverySelection(ids: [delivery]), of: tenant, before: nil, limit: 1).first?
             .notification

@@ -127,7 +127,7 @@ import ValueFixtures
         #expect(
             try page().html.contains(
                 """
-                <main><img src="https://example.com/.well-known/doorstep/images/\(TestSite.image)" alt="" width="1800" \
+                <main><img src="/.well-known/doorstep/images/\(TestSite.image)" alt="" width="1800" \
                 height="1200"><h1>Clip</h1>
                 """))
 

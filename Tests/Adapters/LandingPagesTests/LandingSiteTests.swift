@@ -65,6 +65,7 @@ import ValueFixtures
                 && response.html.contains("https://apps.apple.com/app/id1234567890"))
         #expect(response.meta("apple-itunes-app") == nil && !response.html.contains("<svg"))
         #expect(response.meta("robots") == "noindex" && response.headers[.eTag] == nil)
+        #expect(!response.html.contains("canonical"))
         #expect(response.headers[.cacheControl] == "public, max-age=60")
         #expect(response.headers[.contentSecurityPolicy] != nil)
         #expect(try site.response("/restaurants/nowhere", ifNoneMatch: "*").status == 404)

@@ -179,6 +179,18 @@ import Testing
         }
     }
 
+    /// An operator asks for the status before an upgrade.
+    @Test func statusOfOlderSchemaHasNoServers() async throws {
+        let version = try #require(Schema.migrations.first { $0.name == "servers" }).version
+        try await MigratedDatabase.withEmptyDatabase { database in
+            try await database.withPool(as: .migrate) { try await Self.migrate($0, upTo: version - 1) }
+            try await database.withSuperuser { pool in
+                let status = try await PostgresInstallation(pool).status()
+                #expect(status.schemaVersion == version - 1 && status.servers.isEmpty)
+            }
+        }
+    }
+
     @Test func secretsOfExistingDataAreStoredByTheMigration() async throws {
         let version = try #require(Schema.migrations.first { $0.name == "token_secrets" }).version
         let secrets = ["a", "b"].map { String(repeating: $0, count: 32) }

@@ -218,6 +218,9 @@ import ValueFixtures
                 "misplaced_coordinates y"
             ])
         #expect(try found(place("x", 40.4, -3.7), place("y", 40.5, -3.6), among: london) == [])
+        // One location alone does not prove that another is wrong: Dubai and Vilnius, Lisbon and Cagliari.
+        #expect(try found(place("x", 25.2, 55.27), place("y", 54.69, 25.28), among: []) == [])
+        #expect(try found(place("x", 38.72, -9.14), place("y", 39.22, 9.12), among: []) == [])
         // A tenant's only location is far from no other.
         #expect(try found(place("x", 40.4, -3.7), among: []) == [])
         // Across the antimeridian, and around the pole.

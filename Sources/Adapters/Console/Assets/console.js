@@ -5,7 +5,7 @@ const areKeysOff = () => localStorage.getItem("keys") === "off";
 // Users can turn shortcuts off. Shortcuts do not work in text fields (WCAG 2.1.4).
 let isGoing = false;
 document.addEventListener("keydown", (event) => {
-  if ((event.ctrlKey || event.metaKey) && event.key === "k" && !areKeysOff()) {
+  if ((event.ctrlKey || event.metaKey) && event.key === "k" && !isWriting(event.target) && !areKeysOff()) {
     event.preventDefault();
     document.getElementById("find")?.focus();
     return;

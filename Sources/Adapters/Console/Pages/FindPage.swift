@@ -15,7 +15,7 @@ struct FindPage: Sendable {
     /// A URL is matched in at most this many tenants. [ours]
     private static let maximumTenants = 1_000
     /// An ID is searched in at most this many tenants, with some queries for each. [ours]
-    private static let maximumTenantsByID = 100
+    private static let maximumTenantsByID = 20
     /// The newest keys of a tenant whose first characters are searched. [ours]
     private static let maximumKeys = 1_000
     /// The maximum number of locations near a coordinate. [ours]
@@ -33,10 +33,13 @@ struct FindPage: Sendable {
         if let slug = try? TenantSlug(text), let tenant = tenants.first(where: { $0.slug == slug }) {
             return .seeOther(HTMLLink(.overview, of: tenant))
         }
-        for tenant in tenants.prefix(Self.maximumTenantsByID) {
-            if let link = try await item(named: text, of: tenant, request) { return .seeOther(link) }
+        var hits = exact(text, in: tenants)
+        if hits.isEmpty {
+            for tenant in tenants.prefix(Self.maximumTenantsByID) {
+                if let link = try await item(named: text, of: tenant, request) { return .seeOther(link) }
+            }
+            hits = self.hits(text, in: tenants)
         }
-        let hits = hits(text, in: tenants)
         if hits.count == 1, let hit = hits.first { return .seeOther(hit.link) }
         return .page(page(tenants, section: section, text: text, hits: hits))
     }
@@ -70,8 +73,12 @@ struct FindPage: Sendable {
     ) async throws -> HTMLLink? {
         let stores = request.stores
         if text.hasPrefix("dpk_") || text.hasPrefix("dsk_") {
+            // The page of keys shows the first characters with an ellipsis.
+            let start = text.hasSuffix("…") ? String(text.dropLast()) : text
             let keys = try await stores.administration.newestKeys(of: tenant.id, limit: Self.maximumKeys)
-            return keys.first { $0.hint == text }.map { HTMLLink(.keys, of: tenant, $0.id.description) }
+                .filter { start.hasPrefix($0.hint) }
+            guard keys.count < 2 else { return HTMLLink(.keys, of: tenant) }
+            return keys.first.map { HTMLLink(.keys, of: tenant, $0.id.description) }
         }
         if let id = WebhookID(text) {
             let webhook = try await stores.webhooks?.webhook(WebhookReference(id, of: tenant.id))
@@ -82,9 +89,9 @@ struct FindPage: Sendable {
             guard text.utf8.count == 32, text.utf8.allSatisfy({ Character(.init($0)).isHexDigit }) else {
                 return nil
             }
-            return try await refusedRequest(text, of: tenant, stores)
+            return try await refusedRequest(text.lowercased(), of: tenant, stores)
         }
-        if try await stores.traces.trace(id, of: tenant.id, after: nil, limit: 1) != nil {
+        if try await stores.deliveries.hasNotificationOrDelivery(id, of: tenant.id) {
             return HTMLLink(to: "t", tenant.slug.text, "deliveries", id.uuidString.lowercased())
         }
         if try await stores.administration.keys.key(KeyID(id), of: tenant.id) != nil {
@@ -108,8 +115,19 @@ struct FindPage: Sendable {
         var order: String { "\(tenant.slug) \(text)" }
     }
 
-    /// For coordinates, the nearest locations. Else the locations with exactly this identifier, or the experiences that match this URL. If there are none, the tenants and locations
-    /// with this text in their names. If there are none either, the locations whose names differ by one letter.
+    /// The locations with exactly this identifier.
+    private func exact(_ text: String, in tenants: [Tenant]) -> [Hit] {
+        guard let state = table.current, let identifier = try? LocationIdentifier(text) else { return [] }
+        return tenants.prefix(Self.maximumTenants).compactMap { tenant in
+            guard let location = state.table(of: tenant.id).location(identifier) else { return nil }
+            return Hit(
+                tenant: tenant, text: location.name ?? text, link: HTMLLink(location: identifier, of: tenant))
+        }
+    }
+
+    /// For coordinates, the nearest locations. Otherwise the experiences that match this URL, or the locations with exactly this
+    /// identifier. If there are none, the tenants and locations with this text in their names. If there are none either, the locations
+    /// whose names differ by one letter.
     private func hits(_ text: String, in tenants: [Tenant]) -> [Hit] {
         guard let state = table.current else { return [] }
         if let coordinate = CoordinateText.coordinate(in: text) {
@@ -124,13 +142,7 @@ struct FindPage: Sendable {
                     link: HTMLLink(.diagnose, of: tenant, query: [("url", url)]))
             }
         }
-        let exact = tenants.prefix(Self.maximumTenants).compactMap { tenant -> Hit? in
-            guard let identifier = try? LocationIdentifier(text),
-                let location = state.table(of: tenant.id).location(identifier)
-            else { return nil }
-            return Hit(
-                tenant: tenant, text: location.name ?? text, link: HTMLLink(location: identifier, of: tenant))
-        }
+        let exact = exact(text, in: tenants)
         guard exact.isEmpty else { return exact }
         let known = Dictionary(uniqueKeysWithValues: tenants.map { ($0.id, $0) })
         let wanted = LocationText(text)

@@ -9,6 +9,8 @@ struct KeptForm {
 
     /// The maximum length of the fields in bytes. A longer form, such as pasted rows, is not kept. [ours]
     static let maximumLength = 65_536
+    /// The number of characters of a value that the page shows. [ours]
+    private static let shownLength = 200
     private static let (actionField, fieldsField) = ("kept-action", "kept-fields")
 
     /// - Parameter path: The path of the request.
@@ -41,6 +43,14 @@ struct KeptForm {
                 p.text("Your session had ended when you sent the form, so nothing was done. It was sent to ")
                 p.element(.code, text: action.text)
                 p.text(".")
+            }
+            main.table("Fields of the form", columns: ["Field", "Value"]) { rows in
+                for (name, value) in values where name != SubmittedForms.field {
+                    rows.element(.tr) { row in
+                        row.element(.th, .scope("row"), text: name)
+                        row.element(.td) { $0.name(String(value.prefix(Self.shownLength))) }
+                    }
+                }
             }
             main.element(.form, .id("kept"), .post, .action(action)) { form in
                 for (name, value) in values { form.hiddenField(name, value) }

@@ -29,9 +29,10 @@ enum LoginPage {
             if kept != nil {
                 main.element(
                     .p, .class("notice"), .role("status"),
-                    text:
-                        "Your session has ended. Sign in on this page: it keeps your form, and you can send it again."
-                )
+                    text: """
+                        Your session has ended, so the form was not used. This page keeps it. Create a link, and paste the link into the \
+                        field: do not open it. If you have signed in at another page of this browser, leave the field empty.
+                        """)
             }
             if hasFailed {
                 main.element(.p, .class("error"), .role("alert"), .id("token-error")) { p in
@@ -40,10 +41,11 @@ enum LoginPage {
                     )
                 }
             }
+            let use = kept == nil ? "open the link" : "paste the link here"
             main.element(
                 .p,
                 text:
-                    "Run the command below on the server, and open the link within ten minutes. Each link works once."
+                    "Run the command below on the server, and \(use) within ten minutes. Each link works once."
             )
             main.element(.form, .id("login"), .class("stack"), .post, .action(HTMLLink("/login"))) { form in
                 if let next { form.hiddenField(Self.next, next.text) }
@@ -51,8 +53,8 @@ enum LoginPage {
                 form.element(.div, .class("field")) { div in
                     div.element(.label, .for("token"), text: "Link, or its token (the part after #)")
                     div.void(
-                        .input, .id("token"), .name("token"), .type("text"), .required, .autocomplete("off"),
-                        .spellcheck(false), .maxlength(2_048),
+                        .input, .id("token"), .name("token"), .type("text"), kept == nil ? .required : nil,
+                        .autocomplete("off"), .spellcheck(false), .maxlength(2_048),
                         hasFailed ? .ariaDescribedby("token-error") : nil)
                 }
                 form.element(.button, .class("main"), text: "Sign in")

@@ -144,7 +144,7 @@ extension HTMLWriter {
     /// A warning if none of the servers runs.
     mutating func warningWithoutServer(_ servers: [InstallationStatus.Server]) {
         guard !servers.contains(where: \.isRunning) else { return }
-        element(.p, .class("error"), .role("alert")) { p in
+        element(.p, .class("error"), .role("status")) { p in
             if let last = servers.first {
                 p.text("No server has been seen since ")
                 p.time(last.seenAt)
@@ -152,7 +152,7 @@ extension HTMLWriter {
             } else {
                 p.text("No server has been seen.")
             }
-            p.text(" Lookups get no response, and notifications and webhooks wait.")
+            p.text(" If none runs, lookups get no response, and notifications and webhooks wait.")
         }
     }
 }

@@ -150,7 +150,7 @@ struct WebhooksPage: Sendable {
         init() {}
 
         init(_ fields: FormFields) {
-            name = fields["name"]?.trimmingCharacters(in: .whitespaces) ?? ""
+            name = fields["name"] ?? ""
             url = fields["url"] ?? ""
             events = Set(ticked: fields)
         }

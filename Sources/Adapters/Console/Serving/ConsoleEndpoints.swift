@@ -346,6 +346,9 @@ struct ConsoleEndpoints: Sendable {
         let form = try await form(of: request)
         let now = Date()
         let (next, kept) = (LoginPage.nextPage(of: form), KeptForm(in: form))
+        if form["token"] == nil, let kept, let session = try await person(of: request) {
+            return html(kept.page, for: session)
+        }
         guard let link = try await entrance.link(form["token"], from: request.client) else {
             return html(LoginPage.page(next: next, keeping: kept, hasFailed: true))
         }

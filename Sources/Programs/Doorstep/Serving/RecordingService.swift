@@ -19,12 +19,7 @@ struct RecordingService: Service {
     func run() async throws {
         restore()
         await cancelWhenGracefulShutdown { await queue.run() }
-        await withTaskGroup { group in
-            group.addTask { try? await queue.flush() }
-            group.addTask { try? await Task.sleep(for: Self.lastFlush) }
-            await group.next()
-            group.cancelAll()
-        }
+        await finish(within: Self.lastFlush) { try? await queue.flush() }
         save()
     }
 

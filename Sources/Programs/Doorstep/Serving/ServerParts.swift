@@ -160,6 +160,8 @@ struct ServerParts {
             services.append(Traces.exporter(tracer, to: traces, by: outbound, logger: logger))
         }
         services.append(routing)
+        // Ends after the services that store the records of the last requests.
+        services.append(HeartbeatService(servers: PostgresServers(pool), logger: logger))
         services += retention + queues.services
         services += [
             DomainCheckService(
@@ -172,7 +174,6 @@ struct ServerParts {
             MemoryService(table: routing.table, logger: logger),
             QuotaService(usage: PostgresQuotaUsage(pool), logger: logger),
             QueueService(installation: PostgresInstallation(pool), logger: logger),
-            HeartbeatService(servers: PostgresServers(pool), logger: logger),
         ]
         if let tokenSecrets { services.append(tokenSecrets) }
         if let keys = server.sealingKeys { services += sealedServices(keys) }

@@ -2,6 +2,18 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
+extension Service {
+    /// Does the last work of a service, and gives it up after some time.
+    func finish(within time: Duration, _ work: @escaping @Sendable () async -> Void) async {
+        await withTaskGroup { group in
+            group.addTask { await work() }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
 extension ServiceGroup {
     /// Runs the services of a process until SIGTERM or SIGINT, and ends them in the opposite order.
     ///

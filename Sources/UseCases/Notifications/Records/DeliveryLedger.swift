@@ -33,6 +33,9 @@ public protocol DeliveryLedger: Sendable {
 
     /// The notification of a delivery; nil if the tenant has no such delivery.
     func notification(of delivery: DeliveryID, of tenant: TenantID) async throws -> NotificationID?
+
+    /// Whether a notification or a delivery of the tenant has this ID.
+    func hasNotificationOrDelivery(_ id: UUID, of tenant: TenantID) async throws -> Bool
 }
 
 extension DeliveryLedger {
