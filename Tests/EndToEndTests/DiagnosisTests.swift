@@ -431,7 +431,7 @@ import Testing
                     .compactMap { $0?.stringValue }.prefix(2).joined(separator: " ")
             }
             for text in [
-                "unbound https://example.com/any", "not_business_specific https://example.com/h",
+                "unbound https://example.com/any",
                 "unknown_identifier https://example.com/q?l=missing", "dead_short_code dead",
                 "dead_short_code again", "null_island island", "small_radius island",
                 "repeated_coordinates twin", "unreachable_location island", "unreachable_location twin",
@@ -448,6 +448,11 @@ import Testing
             let reached = try await installation.binary.succeed(
                 "experience", "lint", "--tenant", Installation.tenant, "--limit", "1000")
             #expect(!reached.output.contains("unreachable_location"))
+            // It names the business to no notification.
+            for location in ["island", "twin"] {
+                #expect(reached.output.contains("everyone at the location '\(location)' are refused"))
+            }
+            #expect(!reached.output.contains("location 'restaurant_a' are refused"))
             let limited = try await installation.binary.succeed(
                 "experience", "lint", "--tenant", Installation.tenant, "--limit", "1")
             #expect(

@@ -23,6 +23,9 @@ public struct LocalNameServer: Sendable {
 
     public let port: Int
 
+    /// A thread of its own: the shared ones serve other tests, which can delay a response beyond the resolver's timeout.
+    private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
     /// Runs the closure with a server.
     /// - Parameter answers: The responses by name, in lower case. All other names do not exist.
     public static func lend<Result: Sendable>(
@@ -46,7 +49,6 @@ public struct LocalNameServer: Sendable {
     private static func bind(
         _ responses: @escaping @Sendable (String) -> Answer?
     ) async throws -> (datagrams: any Channel, streams: any Channel) {
-        let group = MultiThreadedEventLoopGroup.singleton
         while true {
             let streams = try await ServerBootstrap(group: group)
                 .childChannelInitializer { channel in

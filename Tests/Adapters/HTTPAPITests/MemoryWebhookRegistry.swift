@@ -15,6 +15,7 @@ final class MemoryWebhookRegistry: WebhookRegistry {
         var events: [TenantID: [[UInt8]]] = [:]
         var listeners: Set<TenantID> = []
         var pageCount = 0
+        var recordingCount = 0
         var isFull = false
         var pageWaiters: [CheckedContinuation<Void, Never>] = []
         var replays: [ReplaySelection] = []
@@ -49,6 +50,9 @@ final class MemoryWebhookRegistry: WebhookRegistry {
     /// The number of times that events were read.
     var pageCount: Int { state.withLock { $0.pageCount } }
 
+    /// The number of requests that have begun to read events. Each asks once, after it was admitted.
+    var recordingCount: Int { state.withLock { $0.recordingCount } }
+
     func setFull(_ isFull: Bool) { state.withLock { $0.isFull = isFull } }
 
     /// Returns at the next read of events.
@@ -59,6 +63,7 @@ final class MemoryWebhookRegistry: WebhookRegistry {
     func recordEvents(of tenant: TenantID) async throws -> Bool {
         state.withLock { state in
             state.listeners.insert(tenant)
+            state.recordingCount += 1
             return state.isFull
         }
     }
