@@ -76,7 +76,7 @@ struct FindPage: Sendable {
             // The page of keys shows the first characters with an ellipsis.
             let start = text.hasSuffix("…") ? String(text.dropLast()) : text
             let keys = try await stores.administration.newestKeys(of: tenant.id, limit: Self.maximumKeys)
-                .filter { start.hasPrefix($0.hint) }
+                .filter { $0.hint == start }
             guard keys.count < 2 else { return HTMLLink(.keys, of: tenant) }
             return keys.first.map { HTMLLink(.keys, of: tenant, $0.id.description) }
         }
