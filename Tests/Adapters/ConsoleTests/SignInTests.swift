@@ -89,7 +89,7 @@ import Testing
             let signedIn = try await console.post("/login", Self.hiddenFields(question.text), bob)
             #expect(signedIn.status == .ok && signedIn.text.contains("Send your form again?"))
             #expect(try Self.hiddenFields(signedIn.text) == fields)
-            // The page shows what it would send, without the form's number.
+            // The page lists the fields of the form. It leaves out the form's number.
             #expect(
                 signedIn.text.contains("Till &quot;5&quot; &lt;b&gt;</bdi>")
                     && !signedIn.text.contains("<th scope=\"row\">form<"))
