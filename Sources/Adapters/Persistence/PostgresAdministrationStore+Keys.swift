@@ -6,11 +6,15 @@ public import Tenancy
 
 extension PostgresAdministrationStore {
     /// Up to `limit` keys: active keys before inactive ones, each group with the newest first.
-    public func newestKeys(of tenant: TenantID, limit: Int) async throws -> [KeyRecord] {
+    /// - Parameter hint: The first characters of the keys, as ``KeyRecord/hint`` has them; nil for all keys.
+    public func newestKeys(
+        of tenant: TenantID, startingWith hint: String? = nil, limit: Int
+    ) async throws -> [KeyRecord] {
         try await read(tenant) { transaction in
             try await transaction.execute(
                 """
-                SELECT \(unsafeSQL: KeyRecord.columns) FROM doorstep.api_keys WHERE tenant_id = \(tenant.uuid)
+                SELECT \(unsafeSQL: KeyRecord.columns) FROM doorstep.api_keys
+                WHERE tenant_id = \(tenant.uuid) AND (\(hint)::text IS NULL OR hint = \(hint))
                 ORDER BY (revoked_at IS NULL AND coalesce(expires_at > now(), true)) DESC, created_at DESC, key_id DESC
                 LIMIT \(limit)
                 """

@@ -4,6 +4,8 @@ import Platform
 /// The command: `doorstep --help` lists its subcommands.
 ///
 /// An error is printed on one line of standard error, and the exit status is 1.
+///
+/// Each command states its name. ArgumentParser would otherwise derive all names at each start, by slow reflection.
 @main
 struct DoorstepCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

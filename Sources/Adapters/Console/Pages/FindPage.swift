@@ -16,8 +16,6 @@ struct FindPage: Sendable {
     private static let maximumTenants = 1_000
     /// An ID is searched in at most this many tenants, with some queries for each. [ours]
     private static let maximumTenantsByID = 20
-    /// The newest keys of a tenant whose first characters are searched. [ours]
-    private static let maximumKeys = 1_000
     /// The maximum number of locations near a coordinate. [ours]
     private static let maximumNearest = 10
     /// The maximum number of results. [ours]
@@ -75,8 +73,8 @@ struct FindPage: Sendable {
         if text.hasPrefix("dpk_") || text.hasPrefix("dsk_") {
             // The page of keys shows the first characters with an ellipsis.
             let start = text.hasSuffix("…") ? String(text.dropLast()) : text
-            let keys = try await stores.administration.newestKeys(of: tenant.id, limit: Self.maximumKeys)
-                .filter { $0.hint == start }
+            let keys = try await stores.administration.newestKeys(
+                of: tenant.id, startingWith: start, limit: 2)
             guard keys.count < 2 else { return HTMLLink(.keys, of: tenant) }
             return keys.first.map { HTMLLink(.keys, of: tenant, $0.id.description) }
         }
@@ -125,9 +123,8 @@ struct FindPage: Sendable {
         }
     }
 
-    /// For coordinates, the nearest locations. Otherwise the experiences that match this URL, or the locations with exactly this
-    /// identifier. If there are none, the tenants and locations with this text in their names. If there are none either, the locations
-    /// whose names differ by one letter.
+    /// For coordinates, the nearest locations. For a URL, the experiences that match it. Otherwise the tenants and locations with this
+    /// text in their names. If there are none, the locations whose names differ by one letter.
     private func hits(_ text: String, in tenants: [Tenant]) -> [Hit] {
         guard let state = table.current else { return [] }
         if let coordinate = CoordinateText.coordinate(in: text) {
@@ -142,8 +139,6 @@ struct FindPage: Sendable {
                     link: HTMLLink(.diagnose, of: tenant, query: [("url", url)]))
             }
         }
-        let exact = exact(text, in: tenants)
-        guard exact.isEmpty else { return exact }
         let known = Dictionary(uniqueKeysWithValues: tenants.map { ($0.id, $0) })
         let wanted = LocationText(text)
         func locations(where matches: (Span<UInt8>, Span<UInt8>) -> Bool, upTo limit: Int) -> [Hit] {
@@ -173,24 +168,20 @@ struct FindPage: Sendable {
         to coordinate: Coordinate, in tenants: [Tenant], _ state: LiveLookupIndex.State
     ) -> [Hit] {
         let known = Dictionary(uniqueKeysWithValues: tenants.map { ($0.id, $0) })
-        let scale = cos(coordinate.latitude * .pi / 180)
-        var nearest: [(order: Double, distance: Distance, hit: Hit)] = []
+        let position = coordinate.position
+        var nearest: [(chord: Distance, distance: Distance, hit: Hit)] = []
         state.forEachLocation { tenant, center, identifier, name in
             guard let tenant = known[tenant], let center else { return }
-            // Faster than a geodesic, and in the same order for locations near the coordinate.
-            let (north, east) = (
-                center.latitude - coordinate.latitude,
-                (center.longitude - coordinate.longitude).wrappedDegrees
-            )
-            let order = north * north + east * east * scale * scale
-            guard nearest.count < Self.maximumNearest || order < nearest[nearest.count - 1].order,
+            // A chord takes less time than a geodesic. For near locations the order is the same.
+            let chord = center.position.chord(to: position)
+            guard nearest.count < Self.maximumNearest || chord < nearest[nearest.count - 1].chord,
                 let location = try? LocationIdentifier(String(copyingBytes: identifier))
             else { return }
             let distance = center.distance(to: coordinate)
             let text = "\(String(copyingBytes: name)), \(LocationsPage.meters(distance))"
             let hit = Hit(tenant: tenant, text: text, link: HTMLLink(location: location, of: tenant))
-            let index = nearest.firstIndex { order < $0.order } ?? nearest.count
-            nearest.insert((order, distance, hit), at: index)
+            let index = nearest.firstIndex { chord < $0.chord } ?? nearest.count
+            nearest.insert((chord, distance, hit), at: index)
             if nearest.count > Self.maximumNearest { nearest.removeLast() }
         }
         return nearest.sorted { $0.distance.meters < $1.distance.meters }.map(\.hit)
@@ -212,7 +203,16 @@ struct FindPage: Sendable {
 
     private func page(_ tenants: [Tenant], section: Page.Section, text: String?, hits: [Hit]) -> Page {
         Page(title: text == nil ? "Tenants" : "Search results", commands: ["doorstep tenant list"]) { main in
-            if let text { Self.results(text, hits, &main) }
+            if let text {
+                Self.results(text, hits, &main)
+                if hits.isEmpty, tenants.count > Self.maximumTenantsByID {
+                    main.element(
+                        .p, .class("hint"),
+                        text:
+                            "IDs and the first characters of keys are searched in \(Self.maximumTenantsByID) tenants only. To search in another tenant, open its page first."
+                    )
+                }
+            }
             guard !tenants.isEmpty else { return empty(&main) }
             main.table(
                 tenants.count == 1 ? "1 tenant" : "\(tenants.count.grouped) tenants",
@@ -263,11 +263,6 @@ struct FindPage: Sendable {
         html.element(.p, text: "No tenants yet. Create one:")
         html.element(.pre) { $0.element(.code, text: "doorstep tenant create acme --name 'Acme'") }
     }
-}
-
-extension Double {
-    /// A difference of longitudes, from -180 to 180 degrees.
-    fileprivate var wrappedDegrees: Double { self > 180 ? self - 360 : self < -180 ? self + 360 : self }
 }
 
 extension HTMLLink {

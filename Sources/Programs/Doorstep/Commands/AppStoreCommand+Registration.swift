@@ -7,6 +7,7 @@ import Platform
 extension AppStoreCommand {
     struct Plan: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "plan",
             abstract:
                 "Show the changes to make at App Store Connect, and how many requests they need.",
             discussion: """
@@ -45,6 +46,7 @@ extension AppStoreCommand {
 
     struct Apply: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "apply",
             abstract: "Apply the plan, and check the result.",
             discussion: """
                 You can stop this command at any time and run it again: it records each request before it sends it, \
@@ -107,6 +109,7 @@ extension AppStoreCommand {
 
     struct Drift: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "drift",
             abstract: "Show changes and removals that others made at App Store Connect.",
             discussion: """
                 Reads only, with tokens that allow nothing else. Servers run the same check every --drift-interval \

@@ -29,6 +29,7 @@ struct AppStoreCommand: AsyncParsableCommand {
 
     struct Connect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "connect",
             abstract: "Connect a clip with a key of the App Store Connect API; replaces its previous key.",
             discussion: """
                 With --issuer-id the key is a team key, without it an individual key.
@@ -68,6 +69,7 @@ struct AppStoreCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the connected clips and their keys.",
             discussion: "Example: doorstep appstore list")
 
@@ -82,6 +84,7 @@ struct AppStoreCommand: AsyncParsableCommand {
 
     struct Disconnect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "disconnect",
             abstract: "Delete a clip's key; registered experiences stay at Apple.",
             discussion: "Example: doorstep appstore disconnect --clip com.example.MyApp.Clip")
 

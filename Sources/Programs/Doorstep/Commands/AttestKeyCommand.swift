@@ -20,6 +20,7 @@ struct AttestKeyCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List a tenant's attested keys by ID.",
             discussion: "Example: doorstep attest-key list --limit 20")
 
@@ -44,6 +45,7 @@ struct AttestKeyCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "revoke",
             abstract: "Revoke a key and its tokens, permanently.",
             discussion: """
                 Every server refuses the key within a second. The installation can attest a new key. To keep it out \

@@ -20,6 +20,7 @@ struct AttestSimulatorCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Create a device, and write the root that a server must trust.",
             discussion: """
                 Example: doorstep attest-simulator create device.json --app-id ABCDE12345.com.example.MyApp
@@ -58,6 +59,7 @@ struct AttestSimulatorCommand: AsyncParsableCommand {
 
     struct Token: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "token",
             abstract: "Print a token for requests of the device.",
             discussion: """
                 The first call for a clip attests a key. Later calls sign with this key. Send the token in the \
@@ -78,6 +80,7 @@ struct AttestSimulatorCommand: AsyncParsableCommand {
 
     struct Sign: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "sign",
             abstract: "Sign the body of a confirmation, and print the header field.",
             discussion: """
                 The header field is for one POST /v1/confirmations with exactly the bytes of the file. The first \

@@ -15,6 +15,7 @@ struct AttestationCommand: AsyncParsableCommand {
 
     struct Inspect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "inspect",
             abstract: "Verify an attestation or an assertion, and show the result of each step.",
             discussion: """
                 The file holds the app's attestation or assertion, as bytes or in base64 (standard or URL-safe, in \

@@ -14,6 +14,7 @@ struct ClipCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Create an App Clip.",
             discussion:
                 "Example: doorstep clip create --team-id ABCDE12345 --bundle-id com.example.MyApp.Clip")
@@ -36,6 +37,7 @@ struct ClipCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List a tenant's App Clips.",
             discussion: "Example: doorstep clip list")
 
@@ -50,6 +52,7 @@ struct ClipCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show an App Clip.",
             discussion: "Example: doorstep clip show com.example.MyApp.Clip")
 
@@ -65,6 +68,7 @@ struct ClipCommand: AsyncParsableCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "update",
             abstract: "Change an App Clip; omitted options keep their values.",
             discussion: """
                 If the prefix is the team ID, it follows a changed team ID.
@@ -97,6 +101,7 @@ struct ClipCommand: AsyncParsableCommand {
 
     struct Attest: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "attest",
             abstract: "Set which requests of a clip need App Attest; omitted options keep their values.",
             discussion: """
                 'monitor' refuses no request and counts the results in the metric doorstep_attestation_checks_total. \
@@ -173,6 +178,7 @@ struct ClipCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete an App Clip without dependents.",
             discussion: """
                 Doorstep deletes its records of channels; APNs keeps the channels.

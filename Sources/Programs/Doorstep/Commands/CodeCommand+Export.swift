@@ -13,6 +13,7 @@ import Tenancy
 extension CodeCommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "export",
             abstract:
                 "Export URLs for App Clip Codes, or QR codes.",
             discussion: """

@@ -6,6 +6,7 @@ import Invocation
 extension CodeCommand {
     struct Fit: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "fit",
             abstract: "Estimate whether URLs fit in an App Clip Code.",
             discussion: """
                 A code holds 128 bits. The verdict is fits, too_long, unknown or refused. 'unknown' is near the limit: \

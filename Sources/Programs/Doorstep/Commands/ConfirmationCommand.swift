@@ -24,6 +24,7 @@ struct ConfirmationCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List confirmations, the newest first.",
             discussion: "Example: doorstep confirmation list --limit 20")
 
@@ -46,6 +47,7 @@ struct ConfirmationCommand: AsyncParsableCommand {
 
     struct Count: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "count",
             abstract: "Count confirmations by day and outcome, the newest day first.",
             discussion: "Example: doorstep confirmation count --from 2026-03-01 --to 2026-03-31")
 
@@ -64,6 +66,7 @@ struct ConfirmationCommand: AsyncParsableCommand {
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "export",
             abstract: "Write confirmations as CSV to standard output, the oldest first.",
             discussion:
                 """

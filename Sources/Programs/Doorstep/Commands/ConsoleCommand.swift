@@ -29,6 +29,7 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     struct Serve: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "serve",
             abstract:
                 "Serve the console until SIGTERM or SIGINT; on a terminal, print a sign-in link.",
             discussion: "Example: doorstep console serve --console-port 8081")
@@ -90,6 +91,7 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     struct Link: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "link",
             abstract: "Print a sign-in link for the console; it works once, within ten minutes.",
             discussion: "Example: doorstep console link --read-only")
 
@@ -130,6 +132,7 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     struct Sessions: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "sessions",
             abstract: "List the console's sessions.",
             discussion: "Example: doorstep console sessions")
 
@@ -149,6 +152,7 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     struct Events: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "events",
             abstract: "List the console's events that belong to no tenant, the newest first.",
             discussion:
                 """

@@ -24,6 +24,7 @@ struct DeliveryCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List deliveries, the newest first.",
             discussion: "Example: doorstep delivery list --state refused --since 2026-03-01T12:30:00Z")
 
@@ -53,6 +54,7 @@ struct DeliveryCommand: AsyncParsableCommand {
 
     struct Trace: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "trace",
             abstract:
                 """
                 Show a notification and its deliveries, or one delivery, as GET /v1/notifications/{id} does.
@@ -104,6 +106,7 @@ struct DeliveryCommand: AsyncParsableCommand {
 
     struct Cancel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "cancel",
             abstract: "Cancel a notification: end its queued deliveries.",
             discussion: """
                 Queued deliveries expire with the reason 'cancelled'. Deliveries that a server is sending at this \
@@ -135,6 +138,7 @@ struct DeliveryCommand: AsyncParsableCommand {
 
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "retry",
             abstract: "Retry deliveries that were refused, uncertain or expired.",
             discussion: """
                 Deliveries keep their IDs. APNs may have accepted an uncertain delivery, so a device may show it \

@@ -15,7 +15,7 @@ struct DoctorCommand: AsyncParsableCommand {
             Example: doorstep doctor --database-url service=doorstep
             """)
 
-    @OptionGroup var options: ServeOptions
+    @OptionGroup var options: ServeCommand
     @OptionGroup var output: OutputOptions
     @Flag(help: "Print JSON, as --format json does.") var json = false
 

@@ -9,6 +9,7 @@ import TenantSites
 extension DomainCommand {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "check",
             abstract:
                 "Check a live site's association file, or a page, as iOS does.",
             discussion: """

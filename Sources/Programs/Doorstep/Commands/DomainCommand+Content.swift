@@ -10,6 +10,7 @@ import Tenancy
 extension DomainCommand {
     struct Content: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "content",
             abstract: "Manage additional content of a domain's association file.",
             discussion: """
                 The server merges this content into the association file that it serves: webcredentials, \
@@ -22,6 +23,7 @@ extension DomainCommand {
 
         struct Set: AsyncParsableCommand {
             static let configuration = CommandConfiguration(
+                commandName: "set",
                 abstract: "Set a domain's additional content, a JSON object.",
                 discussion: "Example: doorstep domain content set shop.example.com content.json")
 
@@ -47,6 +49,7 @@ extension DomainCommand {
 
         struct Show: AsyncParsableCommand {
             static let configuration = CommandConfiguration(
+                commandName: "show",
                 abstract: "Show a domain's additional content as JSON.",
                 discussion: "Example: doorstep domain content show shop.example.com")
 
@@ -62,6 +65,7 @@ extension DomainCommand {
 
         struct Remove: AsyncParsableCommand {
             static let configuration = CommandConfiguration(
+                commandName: "remove",
                 abstract: "Remove a domain's additional content.",
                 discussion: "Example: doorstep domain content remove shop.example.com")
 

@@ -6,6 +6,7 @@ import ServerClient
 extension DomainCommand {
     struct Pages: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "pages",
             abstract: "Turn landing pages at a domain on or off.",
             discussion: """
                 On a proved domain, the server responds with a page at URLs that match an experience: the card's \

@@ -29,6 +29,7 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Claim a domain, and show how to prove it.",
             discussion:
                 """
@@ -62,6 +63,7 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "verify",
             abstract: "Verify the proof of a domain, or of all proved domains.",
             discussion: """
                 A missing proof lapses. If it is still missing seven days later, the proof is withdrawn, and the \
@@ -182,6 +184,7 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List a tenant's domains by name.",
             discussion: "Example: doorstep domain list")
 
@@ -196,6 +199,7 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show a domain; with --format json also its proof and its additional content.",
             discussion: "Example: doorstep domain show shop.example.com")
 
@@ -211,6 +215,7 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "update",
             abstract: "Set or remove a domain's additional content, as 'domain content' does.",
             discussion: "Example: doorstep domain update shop.example.com --no-content")
 
@@ -244,6 +249,7 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a domain with its claim and its proof.",
             discussion: "Example: doorstep domain delete shop.example.com", aliases: ["release"])
 

@@ -9,6 +9,7 @@ import Tenancy
 extension ExperienceCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Create an experience: a URL for an App Clip.",
             discussion: """
                 Example: doorstep experience create --clip com.example.MyApp.Clip --url \
@@ -34,6 +35,7 @@ extension ExperienceCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show an experience.",
             discussion: "Example: doorstep experience show https://appclip.example.com/shop/42")
 
@@ -50,6 +52,7 @@ extension ExperienceCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "update",
             abstract: "Change an experience; omitted options keep their values.",
             discussion: """
                 Setting a location removes the identifier rule, and setting a rule removes the location.
@@ -91,6 +94,7 @@ extension ExperienceCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete an experience.",
             discussion: """
                 Instances that were launched by the experience keep their launches.

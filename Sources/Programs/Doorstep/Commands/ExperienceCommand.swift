@@ -21,6 +21,7 @@ struct ExperienceCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List a tenant's experiences by URL.",
             discussion: "Example: doorstep experience list")
 
@@ -35,6 +36,7 @@ struct ExperienceCommand: AsyncParsableCommand {
 
     struct Lint: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "lint",
             abstract:
                 "List experiences, short codes and locations that may not work as expected.",
             discussion: """

@@ -16,6 +16,7 @@ struct ImageCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Upload an image for cards.",
             discussion: """
                 PNG or JPEG of 1800 × 1200 pixels in RGB without transparency, at most 10 MiB. Cards name an image \
@@ -40,6 +41,7 @@ struct ImageCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List a tenant's images.",
             discussion: "Example: doorstep image list")
 
@@ -54,6 +56,7 @@ struct ImageCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show an image's properties.",
             discussion: "Example: doorstep image show SHA-256")
 
@@ -69,6 +72,7 @@ struct ImageCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete an image that no card names.",
             discussion: """
                 With --cascade, the image is also removed from the cards that name it.

@@ -23,6 +23,7 @@ struct InstanceCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List instances, the latest launched first.",
             discussion: "Example: doorstep instance list --limit 20")
 
@@ -72,6 +73,7 @@ struct InstanceCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete instances with their launches and tokens.",
             discussion: "Example: doorstep instance delete INSTANCE-ID")
 
@@ -105,6 +107,7 @@ struct InstanceCommand: AsyncParsableCommand {
 
     struct Reseal: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "reseal",
             abstract:
                 """
                 Encrypt push tokens, webhook secrets and App Store Connect keys again with the newest secret.

@@ -20,6 +20,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Create a key, and show it once.",
             discussion: """
                 A publishable key can ship in an app; it can look up, confirm and register instances. A secret key \
@@ -96,6 +97,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List a tenant's keys without their secrets.",
             discussion: "Example: doorstep key list")
 
@@ -113,6 +115,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show a key without its secret.",
             discussion: "Example: doorstep key show KEY-ID")
 
@@ -128,6 +131,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "update",
             abstract: "Change an active key's name or expiry.",
             discussion: "Example: doorstep key update KEY-ID --expires-in-days 90")
 
@@ -158,6 +162,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rotate",
             abstract: "Create a key that replaces another; both work for a while.",
             discussion: "Example: doorstep key rotate KEY-ID --overlap 24")
 
@@ -182,6 +187,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Revoke a key; its record stays.",
             discussion: "Example: doorstep key delete KEY-ID", aliases: ["revoke"])
 

@@ -11,6 +11,7 @@ import Tenancy
 extension LocationCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Create a location.",
             discussion: """
                 Example: doorstep location create store-42 --name 'Donuts' --latitude 37.33 --longitude -122.01 --radius \
@@ -43,6 +44,7 @@ extension LocationCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "update",
             abstract: "Change a location; omitted options keep their values.",
             discussion: "Example: doorstep location update store-42 --radius 100")
 
@@ -84,6 +86,7 @@ extension LocationCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a location that no experience is bound to.",
             discussion: "Example: doorstep location delete store-42")
 

@@ -22,6 +22,7 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct History: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "history",
             abstract: "Show a location's changes: actor, time, and values before and after.",
             discussion: """
                 Reads the audit log, the newest change first; also for a deleted location.
@@ -55,6 +56,7 @@ struct LocationCommand: AsyncParsableCommand {
 
     struct Sign: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "sign",
             abstract: "Sign a URL that contains coordinates, for the identifier rule coordinates:….",
             discussion: """
                 The tenant's key is derived from DOORSTEP_SIGNING_SECRET in the environment.

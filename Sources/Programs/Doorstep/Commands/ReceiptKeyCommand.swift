@@ -17,6 +17,7 @@ struct ReceiptKeyCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Create the file, with a key that signs immediately; only its owner can read it.",
             discussion: "Example: doorstep receipt-key create --receipt-keys receipts.json")
 
@@ -33,6 +34,7 @@ struct ReceiptKeyCommand: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rotate",
             abstract: "Add a key that is published now and signs in an hour.",
             discussion: """
                 By then every verifier has read the published keys again. Keys whose last receipts have expired are \
@@ -65,6 +67,7 @@ struct ReceiptKeyCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the keys in the order in which they sign, without their secrets.",
             discussion: "Example: doorstep receipt-key list --receipt-keys receipts.json")
 

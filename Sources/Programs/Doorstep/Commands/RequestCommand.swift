@@ -17,6 +17,7 @@ struct RequestCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List refused and failed requests, the newest first.",
             discussion: "Example: doorstep request list --code invalid_url")
 

@@ -19,6 +19,7 @@ struct StatisticsCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List counts by day, location, source or experience.",
             discussion: "Example: doorstep statistics list --from 2026-03-01 --to 2026-03-31")
 
@@ -41,6 +42,7 @@ struct StatisticsCommand: AsyncParsableCommand {
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "export",
             abstract: "Write counts as CSV to standard output.",
             discussion: """
                 The first column is the day, location, source or experience. The others: lookups, confirmations, inRegion, \

@@ -8,6 +8,7 @@ import Tenancy
 extension TenantCommand {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "export",
             abstract: "Export a tenant into one file, which another Doorstep can import.",
             discussion: """
                 The file is JSON Lines: a header with the format's name and version, one record a line \
@@ -31,6 +32,7 @@ extension TenantCommand {
 
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "import",
             abstract: "Create a tenant from an exported file: all of it, or nothing.",
             discussion: """
                 With --keep-id the tenant has the ID in the file, and so the same key for signed URLs and the same \
@@ -66,6 +68,7 @@ extension TenantCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a tenant and all its data, permanently.",
             discussion: """
                 Asks you to type the slug again. The audit log stays, and has each deleted row. 'tenant export' \

@@ -23,6 +23,7 @@ struct TenantCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Create a tenant.",
             discussion: """
                 A test tenant notifies only in the environment sandbox. Its keys begin with dpk_test_ and dsk_test_. \
@@ -49,6 +50,7 @@ struct TenantCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List all tenants.",
             discussion: "Example: doorstep tenant list")
 
@@ -64,6 +66,7 @@ struct TenantCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show a tenant.",
             discussion: "Example: doorstep tenant show donut-shop")
 
@@ -81,6 +84,7 @@ struct TenantCommand: AsyncParsableCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "update",
             abstract: "Change a tenant's name or web origins.",
             discussion:
                 """
@@ -126,6 +130,7 @@ struct TenantCommand: AsyncParsableCommand {
 
     struct Limit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "limit",
             abstract: "Change a tenant's limits.",
             discussion: """
                 Limits that you do not name stay as they are. A limit is requests per second and a burst, such as 50:200 \
@@ -242,6 +247,7 @@ struct TenantCommand: AsyncParsableCommand {
 
     struct Collapse: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "collapse",
             abstract:
                 "Set the default collapse ID of notifications.",
             discussion: """
@@ -267,6 +273,7 @@ struct TenantCommand: AsyncParsableCommand {
 
     struct Suspend: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "suspend",
             abstract: "Suspend a tenant: refuse its keys, delete nothing.",
             discussion: "Example: doorstep tenant suspend donut-shop")
 
@@ -283,6 +290,7 @@ struct TenantCommand: AsyncParsableCommand {
 
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "resume",
             abstract: "Resume a suspended tenant.",
             discussion: "Example: doorstep tenant resume donut-shop")
 

@@ -9,6 +9,7 @@ import TenantSites
 extension WebhookCommand {
     struct Listen: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "listen",
             abstract: "Print the tenant's events as they happen, and forward them to a URL.",
             discussion: """
                 The command asks the server for events, so that your machine needs no public address and the tenant \

@@ -36,6 +36,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "create",
             abstract: "Register a webhook, and show its secret once.",
             discussion: "Example: doorstep webhook create https://example.com/hook --event delivery.finished")
 
@@ -67,6 +68,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the tenant's webhooks with their numbers of waiting messages.",
             discussion: "Example: doorstep webhook list")
 
@@ -81,6 +83,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show a webhook with its number of waiting messages.",
             discussion: "Example: doorstep webhook show WEBHOOK-ID")
 
@@ -96,6 +99,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Update: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "update",
             abstract: "Change a webhook; omitted options keep their values, and the secret stays.",
             discussion: """
                 No messages are stored for a webhook that is switched off. After you switch it on, 'webhook replay \
@@ -139,6 +143,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete a webhook and its messages.",
             discussion: "Example: doorstep webhook delete WEBHOOK-ID", aliases: ["remove"])
 
@@ -162,6 +167,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rotate",
             abstract: "Replace the secret, and show the new one once.",
             discussion: """
                 Messages are signed with the new secret from now on. With --overlap, they are also signed with the \
@@ -198,6 +204,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "test",
             abstract: "Send a test message (doorstep.test) once, and show the response.",
             discussion:
                 """
@@ -240,6 +247,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Trigger: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "trigger",
             abstract: "Send a sample of an event to a webhook, or to the listeners.",
             discussion: """
                 The message has invented data and the member "sample": true. A server sends it to the webhook like \
@@ -271,6 +279,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Messages: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "messages",
             abstract:
                 "List a webhook's messages of the last seven days and their attempts, the newest first.",
             discussion: """
@@ -321,6 +330,7 @@ struct WebhookCommand: AsyncParsableCommand {
 
     struct Replay: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "replay",
             abstract: "Replay messages with the same IDs: one, or all since a time.",
             discussion: """
                 A message that waits for its next attempt is sent now; one that was accepted or given up is sent \
