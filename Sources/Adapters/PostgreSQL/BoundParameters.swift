@@ -45,8 +45,10 @@ struct BoundParameters {
 
     /// Calls the closure with pointers to the values in one buffer; NULL has no pointer.
     private func withPointers<R>(_ body: ([UnsafePointer<CChar>?]) -> R) -> R {
+        var bytes: [UInt8] = []
+        for case let value? in values { bytes.append(contentsOf: value) }
         // One byte more than needed: an empty value must have an address, or it would be NULL.
-        let bytes = Array(values.compactMap { $0 }.joined()) + [0]
+        bytes.append(0)
         return bytes.withUnsafeBytes { buffer in
             var offset = 0
             return body(

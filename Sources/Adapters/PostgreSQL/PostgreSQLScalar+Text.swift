@@ -1,3 +1,5 @@
+import Foundation
+
 /// Text, in UTF-8.
 ///
 /// The server determines the type of a bound string, so it can also be an enum, a `uuid`, a `json` or a `date`. If the server
@@ -21,9 +23,14 @@ extension String: PostgreSQLScalar {
     }
 
     public func encodeBinary(into bytes: inout [UInt8]) throws(PostgreSQLError) {
-        // libpq passes text up to the first zero byte: refuse rather than cut.
-        guard !utf8.contains(0) else { throw .encoding(reason: "text with a zero byte") }
-        bytes.append(contentsOf: utf8)
+        var text = self
+        let isComplete = text.withUTF8 { utf8 in
+            // libpq passes text up to the first zero byte: refuse rather than cut.
+            if let start = utf8.baseAddress, memchr(start, 0, utf8.count) != nil { return false }
+            bytes.append(contentsOf: utf8)
+            return true
+        }
+        guard isComplete else { throw .encoding(reason: "text with a zero byte") }
     }
 }
 
