@@ -19,7 +19,8 @@ struct DoorstepCommand: AsyncParsableCommand {
             """,
         version: BuildInfo.current.description,
         subcommands: [
-            ServeCommand.self, ConsoleCommand.self, DoctorCommand.self, SettingsCommand.self,
+            ServerCommand<ServeAction>.self, ConsoleCommand.self, ServerCommand<DoctorAction>.self,
+            SettingsCommand.self,
             CompletionsCommand.self,
             LoginCommand.self, LogoutCommand.self, WhoamiCommand.self,
             MigrateCommand.self, StatusCommand.self,

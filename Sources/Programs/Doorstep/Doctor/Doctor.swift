@@ -13,7 +13,7 @@ import TenantSites
 
 /// Checks the set-up of a server, with the settings and the code of `doorstep serve`. It changes nothing.
 struct Doctor {
-    let options: ServeCommand
+    let options: ServerCommand<DoctorAction>
 
     /// The results of all checks, in the order in which a server needs the parts.
     func findings() async -> [DoctorFinding] {

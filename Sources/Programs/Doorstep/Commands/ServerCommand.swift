@@ -3,24 +3,13 @@ import Formats
 import HTTPAPI
 import Logging
 import Persistence
-import Platform
 
-/// Serves the API. `doorstep doctor` takes the same settings.
-struct ServeCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Serve the HTTP API until SIGTERM or SIGINT.",
-        discussion: """
-            The server responds to lookups from memory. It reads all tenants' catalogues at the start and follows \
-            the database within a second. While the database is unavailable, it uses its last data. It finishes \
-            current requests before it ends. The database must be migrated; DATABASE_URL's login must be a member of \
-            doorstep_app, doorstep_router and doorstep_manager, and of nothing more.
-
-            Run 'doorstep settings' for all settings. Two are in the environment only: DOORSTEP_SIGNING_SECRET, for \
-            signed URLs and App Attest's tokens, and DOORSTEP_TOKEN_SECRET, which encrypts push tokens in the \
-            database.
-
-            Example: doorstep serve --database-url service=doorstep
-            """)
+/// A command with the settings of a server.
+///
+/// The two commands share them as generic code, because in debug builds ArgumentParser takes four times as long for a group within a
+/// group.
+struct ServerCommand<Action: ServerAction>: AsyncParsableCommand {
+    static var configuration: CommandConfiguration { Action.configuration }
 
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var databaseOnly: DatabaseOnly
@@ -45,23 +34,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(Settings.appStore) var appStore: StoreURL?
     @Option(Settings.domainCheckInterval) var domainCheckInterval: Int?
     @OptionGroup(title: "Webhooks and proofs of domains") var proof: ProofOptions
-    @Flag(
-        help: """
-            Start although DOORSTEP_TOKEN_SECRET opens nothing that is sealed in the database: that secret is lost, and \
-            its data with it.
-            """)
-    var allowNewTokenSecret = false
+    @OptionGroup var action: Action
 
-    func run() async throws {
-        let log = try self.log()
-        StandardErrorLog.bootstrap(log.level, log.format)
-        let logger = Logger(label: "doorstep")
-        // Invalid settings cause an error message before the log begins.
-        let server = try self.server(logger: logger)
-        logger.notice("doorstep serve starts", metadata: BuildInfo.current.metadata)
-        UnknownSettings().warn(logger)
-        try await server.run(on: database)
-    }
+    func run() async throws { try await action.run(self) }
 
     func log() throws -> (level: Logger.Level, format: LogFormat?) {
         (try Settings.logLevel.value(logLevel), try Settings.logFormat.value(logFormat))
@@ -79,7 +54,7 @@ struct ServeCommand: AsyncParsableCommand {
             + (try apns.sending() == nil ? 1 : Server.deliveryConnections) + 1
     }
 
-    func server(logger: Logger) throws -> Server {
+    func server(logger: Logger, allowsNewTokenSecret: Bool = false) throws -> Server {
         var api = try listening.settings()
         api.limits = try limits.limits()
         api.accessLog = try Settings.accessLog.value(accessLog).log
@@ -93,7 +68,7 @@ struct ServeCommand: AsyncParsableCommand {
             notificationRetention: try Settings.notificationRetention.value(notificationRetention),
             auditRetention: try Settings.auditRetention.value(auditRetention),
             signatures: try LocationURLSigner.fromEnvironment(), sealingKeys: try TokenSecrets.sealingKeys(),
-            allowsNewTokenSecret: allowNewTokenSecret,
+            allowsNewTokenSecret: allowsNewTokenSecret,
             attestationKeys: try AttestationOptions.keys(), attestationRoot: try attestation.root(),
             apns: try apns.sending(), receipts: try receipts.signing(),
             appStore: try Settings.appStore.value(appStore)?.text,
@@ -102,4 +77,11 @@ struct ServeCommand: AsyncParsableCommand {
             outbound: try proof.outbound.settings(), resolver: try proof.resolver(),
             traces: try traces.destination(), logger: logger)
     }
+}
+
+/// What a command does with the settings of a server, and its own options.
+protocol ServerAction: ParsableArguments {
+    static var configuration: CommandConfiguration { get }
+
+    func run(_ command: ServerCommand<Self>) async throws
 }

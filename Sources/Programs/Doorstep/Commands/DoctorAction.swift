@@ -1,7 +1,7 @@
 import ArgumentParser
 import Formats
 
-struct DoctorCommand: AsyncParsableCommand {
+struct DoctorAction: ServerAction {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Check the set-up of a server, and say what to do.",
         discussion: """
@@ -15,12 +15,11 @@ struct DoctorCommand: AsyncParsableCommand {
             Example: doorstep doctor --database-url service=doorstep
             """)
 
-    @OptionGroup var options: ServeCommand
     @OptionGroup var output: OutputOptions
     @Flag(help: "Print JSON, as --format json does.") var json = false
 
-    func run() async throws {
-        let findings = await Doctor(options: options).findings()
+    func run(_ command: ServerCommand<Self>) async throws {
+        let findings = await Doctor(options: command).findings()
         if json || output.format == .json {
             JSONValue.array(findings.map { .object($0.json) }).printPretty()
         } else {
