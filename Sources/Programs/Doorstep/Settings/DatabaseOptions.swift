@@ -14,13 +14,21 @@ struct DatabaseOptions: ParsableArguments {
     @Option(Settings.databaseURL, visibility: .hidden) var url: String?
     @Option(Settings.embeddedPostgres, visibility: .hidden) var embeddedPostgres: String?
     /// ``DoorstepCommand`` handles it before it parses the other arguments, which may be incomplete.
-    @Flag(name: .customLong("help-database"), help: "Show the options that name a database.")
-    var showsHelp = false
+    @Flag(name: .customLong("help-database"), help: helpOfFlag) var showsHelp = false
+
+    static let helpOfFlag: ArgumentHelp = "Show the options that name a database."
 
     /// The options with their help.
     static var help: String {
         let message = helpMessage(includeHidden: true)
         return String(message[(message.range(of: "OPTIONS:")?.lowerBound ?? message.startIndex)...])
+    }
+
+    init() {}
+
+    init(url: String?, embeddedPostgres: String?) {
+        self.url = url
+        self.embeddedPostgres = embeddedPostgres
     }
 
     func validate() throws {

@@ -19,6 +19,7 @@ struct InstallationOptions {
 
     /// Refuses two deployments.
     func validate() throws {
+        try database.validate()
         guard server == nil || !database.isNamed else {
             throw ValidationError("--server excludes --database-url and --embedded-postgres")
         }

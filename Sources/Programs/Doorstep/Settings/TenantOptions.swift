@@ -10,11 +10,17 @@ import Tenancy
 
 /// The tenant that a command works on, in a database or at a server.
 struct TenantOptions: ParsableArguments {
-    @OptionGroup var database: DatabaseOptions
+    // The options of DatabaseOptions. A group within this group would take ArgumentParser four times as long in debug builds.
+    @Option(Settings.databaseURL, visibility: .hidden) var databaseURL: String?
+    @Option(Settings.embeddedPostgres, visibility: .hidden) var embeddedPostgres: String?
+    @Flag(name: .customLong("help-database"), help: DatabaseOptions.helpOfFlag) var showsHelp = false
     @Option(Settings.server) var server: ServerURL?
     @Option(Settings.tenant) var tenant: TenantSlug?
 
-    var installation: InstallationOptions { InstallationOptions(database: database, server: server) }
+    var installation: InstallationOptions {
+        InstallationOptions(
+            database: DatabaseOptions(url: databaseURL, embeddedPostgres: embeddedPostgres), server: server)
+    }
 
     func validate() throws {
         try installation.require(slug())
@@ -87,11 +93,17 @@ extension TenantSlug? {
 
 /// A tenant, as an argument of a command.
 struct TenantArgument: ParsableArguments {
-    @OptionGroup var database: DatabaseOptions
+    // The options of DatabaseOptions. A group within this group would take ArgumentParser four times as long in debug builds.
+    @Option(Settings.databaseURL, visibility: .hidden) var databaseURL: String?
+    @Option(Settings.embeddedPostgres, visibility: .hidden) var embeddedPostgres: String?
+    @Flag(name: .customLong("help-database"), help: DatabaseOptions.helpOfFlag) var showsHelp = false
     @Option(Settings.server) var server: ServerURL?
     @Argument(help: "Slug of the tenant. At a server, the key decides the tenant.") var slug: TenantSlug?
 
-    var installation: InstallationOptions { InstallationOptions(database: database, server: server) }
+    var installation: InstallationOptions {
+        InstallationOptions(
+            database: DatabaseOptions(url: databaseURL, embeddedPostgres: embeddedPostgres), server: server)
+    }
 
     func validate() throws { try installation.require(named()) }
 
