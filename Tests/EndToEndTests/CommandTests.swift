@@ -36,6 +36,13 @@ import Testing
                 && discussion?.contains("Example: doorstep") == true
             return (isComplete ? [] : [name]) + (subcommands ?? []).flatMap { $0.incomplete(name) }
         }
+
+        func examples() -> [String] {
+            let own = (discussion ?? "").matches(of: /Example: (doorstep (?:[^\n]|\n(?!\n))*)/).map {
+                String($0.1).replacing("\n", with: " ")
+            }
+            return own + (subcommands ?? []).filter { $0.commandName != "help" }.flatMap { $0.examples() }
+        }
     }
 
     private struct HelpDump: Decodable {
@@ -47,6 +54,30 @@ import Testing
         let help = try JSONDecoder().decode(HelpDump.self, from: Data(outcome.output.utf8))
         #expect(help.command.subcommands?.isEmpty == false)
         #expect(help.command.incomplete().isEmpty)
+    }
+
+    /// A command reads all its arguments before it refuses an unknown option. So no example is executed.
+    @Test func argumentsOfEveryExampleAreAccepted() async throws {
+        var binary = DoorstepBinary(databaseURL: "host=127.0.0.1 port=1")
+        binary.environment["DOORSTEP_TENANT"] = "acme"
+        let dump = try await binary.run(["--experimental-dump-help"]).output
+        let examples = try JSONDecoder().decode(HelpDump.self, from: Data(dump.utf8)).command.examples()
+        #expect(examples.count > 100)
+        let program = try DoorstepBinary.executable().path
+        let samples = ["[A-Z]+-ID": UUID().uuidString, "SHA-256": String(repeating: "0", count: 64)]
+        for example in examples where !example.hasPrefix("doorstep postgres ") {
+            let text = samples.reduce(example) {
+                $0.replacingOccurrences(of: $1.key, with: $1.value, options: .regularExpression)
+            }
+            // Without what follows a redirection. --yes: there is no terminal to ask on.
+            let command = text.dropFirst("doorstep".count).split(separator: #/ [<>|] /#)[0]
+            let yes = command.hasPrefix(" tenant delete ") ? "--yes" : ""
+            let outcome = try await binary.run(
+                ["-c", "'\(program)'\(command) \(yes) --not-an-option"], of: URL(filePath: "/bin/sh"))
+            #expect(
+                outcome.status == 64 && outcome.errors.hasPrefix("Error: Unknown option '--not-an-option'"),
+                "\(example): \(outcome.errors)")
+        }
     }
 
     @Test(arguments: [
@@ -160,12 +191,23 @@ import Testing
             "https://example.com/a",
         ],
         ["code", "export", "--tenant", "x", "--format", "generator", "--background", "white"],
-        ["tenant", "list", "--database-url", "x", "--embedded-postgres", "y"],
     ])
     func wrongUsageExitsWithStatus64(arguments: [String]) async throws {
         let outcome = try await DoorstepBinary(databaseURL: "").run(arguments)
         // Without a subcommand, the help is the requested output.
         #expect(outcome.status == (arguments == ["tenant"] ? 0 : 64))
+    }
+
+    @Test(arguments: [["tenant", "list"], ["tenant", "show", "t"], ["location", "list"], ["serve"]])
+    func twoDatabasesAreRefused(command: [String]) async throws {
+        var binary = DoorstepBinary(databaseURL: "")
+        binary.environment["DOORSTEP_TENANT"] = "not a slug"
+        let outcome = try await binary.run(command + ["--database-url", "x", "--embedded-postgres", "y"])
+        #expect(
+            outcome.status == 64
+                && outcome.errors.hasPrefix(
+                    "Error: --database-url and --embedded-postgres exclude each other"),
+            "\(outcome.errors)")
     }
 
     @Test(arguments: [

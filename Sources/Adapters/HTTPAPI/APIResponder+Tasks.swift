@@ -223,7 +223,7 @@ extension APIResponder {
         }
     }
 
-    /// A response for which the client needs no key. Requests and bytes count against the limit of open documents.
+    /// A response for which the client needs no key. Requests and bytes count against the client's limit for documents that need no key.
     private func openResponse(
         to received: APIRequest, _ method: HTTPRequest.Method, from peer: IPAddress?, by endpoint: Endpoint,
         _ handler: (APIRequest) throws -> APIResponse

@@ -77,7 +77,7 @@ public struct LandingSite: Sendable {
         return page
     }
 
-    /// One minute, as long as clips may cache a response. [ours]
+    /// One minute: the same time for which clips may cache a response. [ours]
     private static let caching = "public, max-age=60"
 
     private static let pageFields: HTTPFields = [

@@ -235,7 +235,8 @@ extension ImportedResource {
         """
     }
 
-    /// Declares the cursor `cards`: staged rows that change a part of a card, with the existing card if the two differ.
+    /// Declares the cursor `cards`: each staged row that changes a part of a card, with the existing card. Rows without an existing
+    /// card, or with an equal one, are left out.
     static func partialCards(of tenant: TenantID) -> Query {
         """
         DECLARE cards NO SCROLL CURSOR FOR

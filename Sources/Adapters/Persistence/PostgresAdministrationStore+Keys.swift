@@ -6,9 +6,9 @@ public import Tenancy
 
 extension PostgresAdministrationStore {
     /// Up to `limit` keys: active keys before inactive ones, each group with the newest first.
-    /// - Parameter hint: The first characters of the keys, as ``KeyRecord/hint`` has them; nil for all keys.
+    /// - Parameter hint: Only keys with exactly this ``KeyRecord/hint``; nil for all keys.
     public func newestKeys(
-        of tenant: TenantID, startingWith hint: String? = nil, limit: Int
+        of tenant: TenantID, withHint hint: String? = nil, limit: Int
     ) async throws -> [KeyRecord] {
         try await read(tenant) { transaction in
             try await transaction.execute(

@@ -9,7 +9,8 @@ public import Tenancy
 ///
 /// Each call is one transaction: it succeeds completely, or throws and changes nothing. Refusals are `AdministrationError`s.
 /// If the database does not respond, a server's store throws `StoreUnavailable`.
-/// Every change is in the audit log under its actor. `PostgresAdministrationStore+….swift` has a file for each kind of item.
+/// Every change is in the audit log under its actor. The tables of the kinds of items are in `PostgresAdministrationStore+KIND.swift`,
+/// `KIND+Stored.swift` or `PostgresAdministrationStore+Collections.swift`.
 public struct PostgresAdministrationStore: Sendable {
     private let pool: ConnectionPool
     private let role: DatabaseRole

@@ -27,7 +27,7 @@ protocol StoredResource: Resource {
     ///   - before: The item that this one replaces.
     ///   - force: Whether to make the change even if a check advises against it.
     func check(replacing before: Self?, force: Bool, _ transaction: TenantTransaction) async throws
-    /// Converts an error of the database into an error of the administration; nil for other errors.
+    /// Converts an error of the database into an error of the administration. Returns other errors unchanged.
     func refusal(_ error: PostgreSQLError) -> any Error
     /// Whether rows of a running import may refer to an item.
     static var canBeReferredTo: Bool { get }
@@ -264,8 +264,8 @@ extension TenantTransaction {
         _ key: Item.Key, cascade: Bool, _ check: (Item) throws -> Void
     ) async throws -> [RowCount] {
         if Item.canBeReferredTo { try await waitForImports() }
-        // A transaction that adds a reference to the item locks the item. If it came first, this transaction sees its row below.
-        // Otherwise it fails, because the item no longer exists.
+        // A transaction that adds a reference to the item locks the item. If it commits before this transaction, the check below finds
+        // its row. If it comes later, it fails, because the item no longer exists.
         guard let item: Item = try await item(key, lock: "FOR UPDATE") else { throw Item.unknown(key) }
         try check(item)
         return try await Item.delete(key, cascade: cascade, self)

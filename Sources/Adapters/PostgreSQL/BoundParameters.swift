@@ -46,6 +46,7 @@ struct BoundParameters {
     /// Calls the closure with pointers to the values in one buffer; NULL has no pointer.
     private func withPointers<R>(_ body: ([UnsafePointer<CChar>?]) -> R) -> R {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(values.reduce(1) { $0 + ($1?.count ?? 0) })
         for case let value? in values { bytes.append(contentsOf: value) }
         // One byte more than needed: an empty value must have an address, or it would be NULL.
         bytes.append(0)

@@ -14,7 +14,8 @@ public protocol CollectionResource: WritableResource {
     /// Sentences for people who write CSV files, besides the columns of the fields.
     static var fileNotes: String { get }
 
-    /// The item's texts in columns that not every item has, by column. In CSV, these columns follow the columns of the fields.
+    /// The item's texts in CSV columns besides the columns of the fields, such as `details.NAME`. The keys are the columns' names. Not
+    /// every item has these columns. They follow the columns of the fields.
     var furtherFields: JSONObject { get }
 }
 

@@ -4,7 +4,7 @@ public import Geodesy
 public import Invocation
 public import Lookups
 
-/// A location of the catalogue, as one row of an import describes it.
+/// A location of the catalogue, as API, imports, exports and archives have it. Lookups return the smaller type `Location`.
 public struct LocationRecord: Sendable, Hashable {
     public let identifier: LocationIdentifier
     public var name: DisplayName

@@ -6,7 +6,7 @@ import Foundation
 public protocol Resource: Sendable, Equatable {
     associatedtype Key: Sendable
 
-    /// The fields in the order of CSV exports.
+    /// The fields. CSV exports have their columns in this order, but the columns of metadata, details and card last.
     static var fields: [Field<Self>] { get }
     /// The key in a path; nil for a text that no item's key has.
     static func key(named text: String) -> Key?

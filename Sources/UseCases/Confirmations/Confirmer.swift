@@ -4,7 +4,6 @@ public import Lookups
 
 /// Decides whether a person is at the business of an invocation URL, and records the decision.
 ///
-///
 /// Never waits; every refusal is an outcome. Safe to use from many threads; has no state.
 public struct Confirmer: Sendable {
     private let recorder: any ConfirmationRecorder

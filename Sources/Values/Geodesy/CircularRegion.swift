@@ -25,8 +25,8 @@ public struct CircularRegion: Sendable, Hashable {
 
     /// Whether a coordinate is in the region, and whether its accuracy leaves a doubt [ours].
     ///
-    /// `horizontalAccuracy` is the radius of the circle around the coordinate that contains the device. A
-    /// negative value or NaN means that the device does not know it, so nothing is certain. The accuracy
+    /// `horizontalAccuracy` is the radius of the circle around the coordinate that contains the device. With a
+    /// negative value or NaN, nothing is certain. The accuracy
     /// never changes on which side the coordinate is.
     public func containment(of coordinate: Coordinate, horizontalAccuracy: Distance) -> Containment {
         let distance = center.distance(to: coordinate)

@@ -6,8 +6,8 @@ public import Tenancy
 /// The content of a confirmation's receipt, limited to data that third parties may know: no coordinate.
 public struct Receipt: Sendable, Hashable {
     public let tenant: TenantID
-    /// The location in the response; nil for a location that is signed in its URL, because its identifier
-    /// is its coordinate.
+    /// The location in the response. Nil if the URL contains the location as signed coordinates: the identifier of such a location is
+    /// a coordinate.
     public let location: LocationIdentifier?
     public let outcome: Outcome
     /// The evidence for the outcome.
@@ -43,12 +43,12 @@ public struct Receipt: Sendable, Hashable {
     public enum Outcome: String, Sendable, CaseIterable {
         case inRegion
         case notInRegion
-        /// The invocation URL leads to no location.
+        /// The invocation URL leads to no location, or the device reported error code 2.
         case doesNotMatch
         /// The client reported that the launch was not physical, or that the person does not let the clip
-        /// confirm.
+        /// confirm; or the device reported error code 1.
         case disallowed
-        /// There is no evidence of the person's position.
+        /// There is no evidence of the person's position, or the device reported another error code.
         case undetermined
     }
 

@@ -327,6 +327,21 @@ import Testing
         }
     }
 
+    @Test func searchForIDNamesTheTenantsThatItLeavesOut() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let hint = "searched in the first 20 tenants only"
+            let path = "/?q=dpk_abcdef"
+            #expect(try await !console.get(path, cookie).text.contains(hint))
+            for number in 0..<20 {
+                _ = try await console.store.createTenant(
+                    slug: TenantSlug("chain-\(number)"), name: DisplayName("Chain"))
+            }
+            #expect(try await console.get(path, cookie).text.contains(hint))
+            #expect(try await !console.get("/?q=nobody", cookie).text.contains(hint))
+        }
+    }
+
     @Test func searchForCoordinatesListsTheNearestLocations() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()

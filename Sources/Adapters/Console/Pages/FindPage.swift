@@ -33,8 +33,10 @@ struct FindPage: Sendable {
         }
         var hits = exact(text, in: tenants)
         if hits.isEmpty {
-            for tenant in tenants.prefix(Self.maximumTenantsByID) {
-                if let link = try await item(named: text, of: tenant, request) { return .seeOther(link) }
+            if let name = ItemName(text) {
+                for tenant in tenants.prefix(Self.maximumTenantsByID) {
+                    if let link = try await item(named: name, of: tenant, request) { return .seeOther(link) }
+                }
             }
             hits = self.hits(text, in: tenants)
         }
@@ -51,7 +53,9 @@ struct FindPage: Sendable {
         {
             return .seeOther(HTMLLink(location: identifier, of: tenant))
         }
-        if let link = try await item(named: text, of: tenant, request) { return .seeOther(link) }
+        if let name = ItemName(text), let link = try await item(named: name, of: tenant, request) {
+            return .seeOther(link)
+        }
         if CoordinateText.coordinate(in: text) != nil {
             let hits = hits(text, in: [tenant])
             return .page(
@@ -65,37 +69,56 @@ struct FindPage: Sendable {
         return .seeOther(HTMLLink(.locations, of: tenant, query: [("q", text)]))
     }
 
-    /// The page of a tenant's item with this ID, or of a key with these first characters; nil if there is none.
-    private func item(
-        named text: String, of tenant: Tenant, _ request: ConsoleRequest
-    ) async throws -> HTMLLink? {
-        let stores = request.stores
-        if text.hasPrefix("dpk_") || text.hasPrefix("dsk_") {
-            // The page of keys shows the first characters with an ellipsis.
-            let start = text.hasSuffix("…") ? String(text.dropLast()) : text
-            let keys = try await stores.administration.newestKeys(
-                of: tenant.id, startingWith: start, limit: 2)
-            guard keys.count < 2 else { return HTMLLink(.keys, of: tenant) }
-            return keys.first.map { HTMLLink(.keys, of: tenant, $0.id.description) }
-        }
-        if let id = WebhookID(text) {
-            let webhook = try await stores.webhooks?.webhook(WebhookReference(id, of: tenant.id))
-            return webhook.map { HTMLLink(.webhooks, of: tenant, $0.id.description) }
-        }
-        guard let id = UUID(text: text) else {
-            // Doorstep's IDs of requests have 32 hexadecimal digits.
-            guard text.utf8.count == 32, text.utf8.allSatisfy({ Character(.init($0)).isHexDigit }) else {
+    /// A text that names an item of a tenant, if one exists.
+    private enum ItemName {
+        /// The first characters of a key.
+        case key(hint: String)
+        case webhook(WebhookID)
+        /// The ID of a delivery, a notification, a key or a request. The IDs of requests keep the case of their letters.
+        case id(UUID, text: String)
+        /// Doorstep's IDs of requests have 32 hexadecimal digits.
+        case request(String)
+
+        init?(_ text: String) {
+            if text.hasPrefix("dpk_") || text.hasPrefix("dsk_") {
+                // The page of keys shows the first characters with an ellipsis.
+                self = .key(hint: text.hasSuffix("…") ? String(text.dropLast()) : text)
+            } else if let id = WebhookID(text) {
+                self = .webhook(id)
+            } else if let id = UUID(text: text) {
+                self = .id(id, text: text)
+            } else if text.utf8.count == 32, text.utf8.allSatisfy({ Character(.init($0)).isHexDigit }) {
+                self = .request(text.lowercased())
+            } else {
                 return nil
             }
-            return try await refusedRequest(text.lowercased(), of: tenant, stores)
         }
-        if try await stores.deliveries.hasNotificationOrDelivery(id, of: tenant.id) {
-            return HTMLLink(to: "t", tenant.slug.text, "deliveries", id.uuidString.lowercased())
+    }
+
+    /// The page of a tenant's item; nil if there is none.
+    private func item(
+        named name: ItemName, of tenant: Tenant, _ request: ConsoleRequest
+    ) async throws -> HTMLLink? {
+        let stores = request.stores
+        switch name {
+        case .key(let hint):
+            let keys = try await stores.administration.newestKeys(of: tenant.id, withHint: hint, limit: 2)
+            guard keys.count < 2 else { return HTMLLink(.keys, of: tenant) }
+            return keys.first.map { HTMLLink(.keys, of: tenant, $0.id.description) }
+        case .webhook(let id):
+            let webhook = try await stores.webhooks?.webhook(WebhookReference(id, of: tenant.id))
+            return webhook.map { HTMLLink(.webhooks, of: tenant, $0.id.description) }
+        case .id(let id, let text):
+            if try await stores.deliveries.hasNotificationOrDelivery(id, of: tenant.id) {
+                return HTMLLink(to: "t", tenant.slug.text, "deliveries", id.uuidString.lowercased())
+            }
+            if try await stores.administration.keys.key(KeyID(id), of: tenant.id) != nil {
+                return HTMLLink(.keys, of: tenant, KeyID(id).description)
+            }
+            return try await refusedRequest(text, of: tenant, stores)
+        case .request(let id):
+            return try await refusedRequest(id, of: tenant, stores)
         }
-        if try await stores.administration.keys.key(KeyID(id), of: tenant.id) != nil {
-            return HTMLLink(.keys, of: tenant, KeyID(id).description)
-        }
-        return try await refusedRequest(text, of: tenant, stores)
     }
 
     private func refusedRequest(
@@ -124,7 +147,8 @@ struct FindPage: Sendable {
     }
 
     /// For coordinates, the nearest locations. For a URL, the experiences that match it. Otherwise the tenants and locations with this
-    /// text in their names. If there are none, the locations whose names differ by one letter.
+    /// text in their names, or at the start of their slugs or identifiers. If there are none, the locations whose names differ by one
+    /// letter.
     private func hits(_ text: String, in tenants: [Tenant]) -> [Hit] {
         guard let state = table.current else { return [] }
         if let coordinate = CoordinateText.coordinate(in: text) {
@@ -172,7 +196,7 @@ struct FindPage: Sendable {
         var nearest: [(chord: Distance, distance: Distance, hit: Hit)] = []
         state.forEachLocation { tenant, center, identifier, name in
             guard let tenant = known[tenant], let center else { return }
-            // A chord takes less time than a geodesic. For near locations the order is the same.
+            // A chord takes less time to compute than a geodesic. Near the coordinate, both give the same order.
             let chord = center.position.chord(to: position)
             guard nearest.count < Self.maximumNearest || chord < nearest[nearest.count - 1].chord,
                 let location = try? LocationIdentifier(String(copyingBytes: identifier))
@@ -205,11 +229,11 @@ struct FindPage: Sendable {
         Page(title: text == nil ? "Tenants" : "Search results", commands: ["doorstep tenant list"]) { main in
             if let text {
                 Self.results(text, hits, &main)
-                if hits.isEmpty, tenants.count > Self.maximumTenantsByID {
+                if hits.isEmpty, tenants.count > Self.maximumTenantsByID, ItemName(text) != nil {
                     main.element(
                         .p, .class("hint"),
                         text:
-                            "IDs and the first characters of keys are searched in \(Self.maximumTenantsByID) tenants only. To search in another tenant, open its page first."
+                            "IDs and the first characters of keys are searched in the first \(Self.maximumTenantsByID) tenants only. To search in another tenant, open its page first."
                     )
                 }
             }

@@ -71,7 +71,7 @@ struct LocationEndpoints: Sendable {
         // A short code may lead from one clip's URL to another clip's location.
         let clip = lookup.experience?.clip
         let attested = try attestation.attestation(of: request, for: .confirm) { clip }
-        // A URL without a clip requires no attestation. It gets no receipt, because any holder of the publishable key could get one.
+        // A URL without a clip requires no attestation. Its confirmation has no receipt: any holder of the publishable key could get one.
         let isReceipted = !request.requiresAttestation || clip != nil
         var response = APIResponse(
             uncached: responses.confirm(

@@ -11,11 +11,11 @@ import UnixSignals
 struct APNsSimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "apns-simulator",
-        abstract: "Run a simulator of APNs to test a provider.",
+        abstract: "Run a simulator of APNs to test a server that sends notifications.",
         discussion: """
             The simulator refuses the requests that APNs refuses, with the same reasons. It delivers nothing and \
-            records each request. It creates a certificate and, unless you name a public key, a provider key. Give \
-            these files to the provider.
+            records each request. It creates a certificate and, unless you name a public key, a key with which the \
+            sending server authenticates. Give these files to the sending server.
 
             A rule is JSON: {"reason": "TooManyRequests", "times": 5} gives the next five requests this response. \
             Other members: effect (pass, answer, never, reset, cut, goaway, streams, refuse-tls, slow-start), \

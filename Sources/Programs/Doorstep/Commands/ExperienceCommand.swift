@@ -42,8 +42,9 @@ struct ExperienceCommand: AsyncParsableCommand {
             discussion: """
                 Findings are grouped by code, with the counts on standard error. They are warnings, never errors.
 
-                With --launches the command lists each experience's URL instead, with the launches of Apple's table \
-                that can lead to it, and those that cannot.
+                With --launches, the command lists each experience's URL instead. For each URL it shows which kinds \
+                of launch can lead to it, such as maps or messages. The kinds are from Apple's table in 'Configuring \
+                App Clip experiences'.
 
                 Example: doorstep experience lint
                 """)

@@ -30,8 +30,8 @@ struct KeyCommand: AsyncParsableCommand {
                 notify, read, manage and manage_keys; the last three are never a default.
 
                 A secret key can be restricted to existing locations. It then works only for URLs that lead to \
-                these, and cannot register instances or manage. If a location is deleted, the key keeps its \
-                identifier.
+                these, and cannot register instances or manage. If a location is deleted, the key can do nothing \
+                there. If you create a location with the same identifier again, the key works for it.
 
                 Example: doorstep key create --kind secret --name 'Kiosk backend' --scope lookup --scope notify
                 """)
@@ -44,7 +44,7 @@ struct KeyCommand: AsyncParsableCommand {
             name: .customLong("scope"),
             help: """
                 Scope of the key; can be repeated. (default: all scopes of the kind except read, manage and \
-                manage_keys, and register if restricted)
+                manage_keys; for a key restricted to locations, also except register)
                 """)
         var scopes: [Scope] = []
         @Option(

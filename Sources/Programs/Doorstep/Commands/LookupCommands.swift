@@ -34,7 +34,7 @@ struct ConfirmCommand: AsyncParsableCommand {
         discussion: """
             For tests with made-up coordinates: other users of the machine can see a command's arguments.
 
-            Example: doorstep confirm https://appclip.example.com/shop/42 --source qr --in-region
+            Example: doorstep confirm https://appclip.example.com/shop/42 --source qr_code --in-region
             """)
 
     @OptionGroup var tenant: TenantOptions

@@ -20,8 +20,8 @@ struct ServeAction: ServerAction {
 
     @Flag(
         help: """
-            Start although DOORSTEP_TOKEN_SECRET opens nothing that is sealed in the database: that secret is lost, and \
-            its data with it.
+            Start even if DOORSTEP_TOKEN_SECRET cannot decrypt any of the encrypted data in the database. Use this only \
+            if the old secret is lost: the data that it encrypted is then lost too.
             """)
     var allowNewTokenSecret = false
 

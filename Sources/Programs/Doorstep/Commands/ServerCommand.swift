@@ -6,8 +6,8 @@ import Persistence
 
 /// A command with the settings of a server.
 ///
-/// The two commands share them as generic code, because in debug builds ArgumentParser takes four times as long for a group within a
-/// group.
+/// `serve` and `doctor` share the settings as generic code, not as a group of options: in debug builds, ArgumentParser validates each
+/// group four times within the group around it.
 struct ServerCommand<Action: ServerAction>: AsyncParsableCommand {
     static var configuration: CommandConfiguration { Action.configuration }
 

@@ -26,9 +26,11 @@ struct DatabaseOptions: ParsableArguments {
 
     init() {}
 
+    /// The options as another group has parsed them.
     init(url: String?, embeddedPostgres: String?) {
         self.url = url
         self.embeddedPostgres = embeddedPostgres
+        showsHelp = false
     }
 
     func validate() throws {

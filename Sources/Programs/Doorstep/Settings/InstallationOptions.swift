@@ -17,7 +17,7 @@ struct InstallationOptions {
     let database: DatabaseOptions
     let server: ServerURL?
 
-    /// Refuses two deployments.
+    /// Refuses two databases, and a database beside a server.
     func validate() throws {
         try database.validate()
         guard server == nil || !database.isNamed else {
