@@ -64,10 +64,14 @@ import Testing
         let examples = try JSONDecoder().decode(HelpDump.self, from: Data(dump.utf8)).command.examples()
         #expect(examples.count > 100)
         let program = try DoorstepBinary.executable().path
-        let samples = ["[A-Z]+-ID": UUID().uuidString, "SHA-256": String(repeating: "0", count: 64)]
+        let zeros = String(repeating: "0", count: 32)
+        let samples = [
+            ("attest-key revoke KEY-ID", "attest-key revoke \(Data(count: 32).base64EncodedString())"),
+            ("WEBHOOK-ID", "wh_\(zeros)"), ("[A-Z]+-ID", UUID().uuidString), ("SHA-256", zeros + zeros),
+        ]
         for example in examples where !example.hasPrefix("doorstep postgres ") {
             let text = samples.reduce(example) {
-                $0.replacingOccurrences(of: $1.key, with: $1.value, options: .regularExpression)
+                $0.replacingOccurrences(of: $1.0, with: $1.1, options: .regularExpression)
             }
             // Without what follows a redirection. --yes: there is no terminal to ask on.
             let command = text.dropFirst("doorstep".count).split(separator: #/ [<>|] /#)[0]
