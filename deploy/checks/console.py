@@ -12,7 +12,8 @@ from console_browser import Failures, in_browsers, link
 from console_pages import WIDTHS, find_pages, look_at_pages, parse_commands
 from console_refusals import refuse
 from console_walks import (
-    ask_first, edit_on_map, keep_form, look_at_missing_tiles, look_at_tiles, measure, send_files, show_keys_once, walk_by_keys, walk_without_scripts)
+    add_change_undo_delete, ask_first, edit_on_map, keep_form, look_at_missing_tiles, look_at_tiles, measure, send_files, show_keys_once,
+    walk_by_keys, walk_without_scripts)
 
 
 def look(options):
@@ -45,6 +46,7 @@ def look(options):
         lambda browser: look_at_tiles(browser, link(options, options.tiles_port, "Gil"), failures),
         lambda browser: look_at_missing_tiles(browser, link(options, options.tiles_port, "Kim"), failures),
         lambda browser: edit_on_map(browser, origin, person("Lee"), failures),
+        lambda browser: add_change_undo_delete(browser, origin, person("Oda"), failures),
         lambda browser: measure(browser, origin, person("Dee"), failures))
     if failures.found:
         sys.exit(f"console: {len(failures.found)} failures")

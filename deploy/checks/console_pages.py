@@ -24,6 +24,18 @@ PAGES = {
     "edit": "/t/restaurants/places/restaurant_a/edit",
     "edit-errors": "/t/restaurants/places/restaurant_a/edit?name=&latitude=91&longitude=x&radius=501",
     "review": "/t/restaurants/places/restaurant_a/edit?name=Restaurant+A&latitude=37.337&longitude=-122.0089&radius=100",
+    "delete": "/t/restaurants/places/restaurant_a/delete",
+    "add-place": "/t/restaurants/add/places",
+    "add-url": "/t/restaurants/add/urls?location=restaurant_b",
+    "add-clip": "/t/restaurants/add/clips",
+    "add-code": "/t/restaurants/add/codes",
+    "clips": "/t/restaurants/clips",
+    "clip": "/t/restaurants/clips" + FIRST,
+    "clip-edit": "/t/restaurants/clips/com.example.MyApp.Clip/edit",
+    "codes": "/t/restaurants/codes",
+    "code": "/t/restaurants/codes" + FIRST,
+    "code-edit": "/t/restaurants/codes/lunch/edit",
+    "code-review": "/t/restaurants/codes/lunch/edit?url=https%3A%2F%2Fexample.com%2Frestaurants%2Frestaurant_b",
     "diagnose": "/t/restaurants/diagnose",
     "diagnosis": "/t/restaurants/diagnose?url=https%3A%2F%2Fexample.com%2Frestaurants%2Frestaurant_a%2Forder%2F1234",
     "problems": "/t/restaurants/problems",
@@ -45,6 +57,8 @@ PAGES = {
     "urls": "/t/restaurants/urls",
     "urls-part": "/t/restaurants/urls?at=example.com%2Frestaurants",
     "experience": "/t/restaurants/urls/exp_YWV4YW1wbGUuY29tL3Jlc3RhdXJhbnRzL3Jlc3RhdXJhbnRfYQ",
+    "experience-edit": "/t/restaurants/urls/exp_YWV4YW1wbGUuY29tL3Jlc3RhdXJhbnRzL3Jlc3RhdXJhbnRfYQ/edit",
+    "experience-delete": "/t/restaurants/urls/exp_YWV4YW1wbGUuY29tL3Jlc3RhdXJhbnRzL3Jlc3RhdXJhbnRfYQ/delete",
     "domains": "/t/restaurants/domains",
     "domain": "/t/restaurants/domains/example.com",
     "keys": "/t/restaurants/keys",
@@ -52,6 +66,9 @@ PAGES = {
     "webhooks": "/t/restaurants/webhooks",
     "webhook": "/t/restaurants/webhooks" + FIRST,
     "hostile-urls": "/t/hostile/urls",
+    "hostile-codes": "/t/hostile/codes",
+    "hostile-code": "/t/hostile/codes" + FIRST,
+    "hostile-add": "/t/hostile/add/places?identifier=%22%3E%3Cimg+src%3Dx%3E&details=%3C%2Ftextarea%3E%3Cb%3E",
     "hostile-keys": "/t/hostile/keys",
     "hostile-key": "/t/hostile/keys" + FIRST,
     "tenants-limits": "/tenants",
@@ -83,7 +100,9 @@ PAGES = {
 }
 
 # Statuses of pages that are not 200.
-STATUSES = {"nothing": 404, "import-refused": 422, "hostile-import-refused": 422}
+STATUSES = {
+    "nothing": 404, "import-refused": 422, "hostile-import-refused": 422, "edit-errors": 422, "hostile-edit-errors": 422,
+}
 
 
 ROWS = """identifier,name,latitude,longitude,radius
@@ -122,6 +141,7 @@ def pages(browser, origin, cookies):
             found[prefix + name] = page.url[len(origin):]
     edit = found["hostile-place"] + "/edit"
     found["hostile-edit"] = edit
+    found["hostile-delete"] = found["hostile-place"] + "/delete"
     found["hostile-edit-errors"] = edit + "?name=&latitude=%3Cb%3E&longitude=x&radius=501"
     found["hostile-review"] = edit + "?name=%3C%2Ftitle%3E%E2%80%AEgnp&latitude=11&longitude=21&radius=90"
     context.close()

@@ -61,16 +61,17 @@ def refuse(browser, origin, port, options, failures):
     read = "; ".join(f"{c['name']}={c['value']}" for c in reader.cookies())
     version = reader.new_page()
     version.goto(f"{origin}{path}?{form}")
-    number = version.locator('input[name="version"]').get_attribute("value")
+    number = version.locator('input[name="version"]').first.get_attribute("value")
     status = ask(port, "POST", path, {**own, "Cookie": read}, f"{form}&version={number}").status
     failures.expect(status == 403, "read-only session", f"a change is answered {status}")
-    for other in ("", "/places", "/places/restaurant_a", "/places/restaurant_a/edit", "/diagnose", "/problems", "/audit",
+    for other in ("", "/places", "/places/restaurant_a", "/places/restaurant_a/edit", "/places/restaurant_a/delete", "/add/places",
+                  "/clips", "/codes", "/codes/lunch/edit", "/diagnose", "/problems", "/audit",
                   "/confirmations", "/find?q=restaurant_a", "/places.cells?bbox=-1,-1,1,1&z=2", "/deliveries",
                   "/retry?state=refused", "/images", "/import", "/appstore", "/appstore/com.example.MyApp.Clip", "/urls", "/domains",
                   "/domains/example.com", "/keys", "/webhooks"):
         status = ask(port, "GET", f"/t/restaurants{other}", {"Host": here, "Cookie": cookie}).status
         failures.expect(status == 404, "another tenant", f"{other} is answered {status}")
-    for path in ("/places/restaurant_a/edit", "/keys", "/domains", "/domains/example.com/pages", "/webhooks"):
+    for path in ("/places/restaurant_a/edit", "/places/restaurant_a/delete", "/add/places", "/codes/lunch/delete", "/keys", "/domains", "/domains/example.com/pages", "/webhooks"):
         status = ask(port, "POST", f"/t/restaurants{path}", {**own, "Cookie": cookie}, form).status
         failures.expect(status == 404, "another tenant", f"a change of {path} is answered {status}")
     for path in ("/tenants", "/tenants/many", "/status"):

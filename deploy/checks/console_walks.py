@@ -28,6 +28,12 @@ def arrive(page, pattern):
     page.evaluate("() => new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))")
 
 
+def arrive_at(page, heading):
+    """Waits until a page with this heading is loaded and painted, also if its address is that of the page before."""
+    page.get_by_role("heading", level=1, name=heading).wait_for()
+    arrive(page, "**")
+
+
 def walk_by_keys(browser, origin, link, failures):
     """find → place → edit → saved → audit, without a pointer."""
     what = "keyboard"
@@ -53,7 +59,7 @@ def walk_by_keys(browser, origin, link, failures):
     failures.expect(page.url.endswith("/edit"), what, "a letter in a field leads elsewhere")
     tab_to(page, "Review changes", failures, what)
     page.keyboard.press("Enter")
-    arrive(page, "**/edit?name=*")
+    arrive_at(page, "Review")
     tab_to(page, "Save", failures, what)
     page.keyboard.press("Enter")
     arrive(page, "**/places/p00005?saved=1")
@@ -99,6 +105,7 @@ def walk_without_scripts(browser, origin, link, failures):
     page.get_by_label("Name").fill("Renamed without scripts")
     page.get_by_label("Latitude").fill("52.5")
     page.get_by_role("button", name="Review changes").click()
+    page.get_by_role("heading", level=1, name="Review").wait_for()
     failures.expect("The location moves" in page.locator("main").inner_text(), what, "no distance is shown")
     page.get_by_role("button", name="Save").click()
     page.wait_for_url("**/places/p00006?saved=1")
@@ -254,11 +261,90 @@ def edit_on_map(browser, origin, link, failures):
     failures.expect((latitude.input_value(), longitude.input_value()) == ("51.5142", "-0.1312"), what,
                     "a pasted pair does not fill both fields")
     page.get_by_role("button", name="Review changes").click()
-    arrive(page, "**/edit?name=*")
+    arrive_at(page, "Review")
     expect(page.locator("#map-says")).to_contain_text("radius 120 m")
     failures.expect("51.5142" in page.locator("main").inner_text(), what, "the review does not show the new latitude")
     for violation in violations(page):
         failures.add(what, f"review: {violation}")
+    context.close()
+
+
+def add_change_undo_delete(browser, origin, link, failures):
+    """A new location by a click on the map, its URL with a card, an undone change, a deletion, and the location again."""
+    from playwright.sync_api import expect
+
+    what = "add, change, undo, delete"
+    status = [200]
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    sign_in(context, link)
+    page = context.new_page()
+    watch(page, origin, failures, lambda: what, lambda: status[0])
+
+    def click(role, name):
+        page.get_by_role(role, name=name, exact=True).first.click()
+
+    def look(heading):
+        arrive_at(page, heading)
+        for violation in violations(page):
+            failures.add(what, f"{heading}: {violation}")
+
+    page.goto(f"{origin}/t/many/places")
+    click("link", "Add a location")
+    look("Add a location")
+    page.get_by_label("Identifier", exact=True).fill("kiosk-1")
+    page.get_by_label("Name", exact=True).fill("Kiosk 1")
+    expect(page.locator("#map-says")).to_have_text("Click the map to set the centre.", timeout=20_000)
+    page.locator(".map").click()
+    failures.expect(page.get_by_label("Radius", exact=True).input_value() == "100", what, "a click does not fill the fields")
+    expect(page.locator("#map-says")).to_contain_text("Radius 100 m.")
+    page.get_by_label("Details", exact=True).fill("Floor: 2\nDoor: North")
+    click("button", "Add the location")
+    look("Kiosk 1")
+    failures.expect("Floor" in page.locator("main").inner_text(), what, "the details are missing")
+
+    click("link", "Add an experience")
+    look("Add an experience")
+    failures.expect(page.get_by_label("Location", exact=True).input_value() == "kiosk-1", what, "the location is not filled in")
+    page.get_by_label("URL", exact=True).fill("http://city.example.com/kiosk-1")
+    status[0] = 422
+    click("button", "Add the experience")
+    expect(page.locator("#url-error")).to_be_visible()
+    status[0] = 200
+    page.get_by_label("URL", exact=True).fill("https://city.example.com/kiosk-1")
+    page.get_by_label("Title", exact=True).fill("Kiosk")
+    page.get_by_label("Card: button", exact=True).select_option("VIEW")
+    click("button", "Add the experience")
+    look("https://city.example.com/kiosk-1")
+    expect(page.locator(".qr")).to_be_visible()
+
+    page.goto(f"{origin}/t/many/places/kiosk-1/edit")
+    page.get_by_label("Name", exact=True).fill("Wrong name")
+    page.get_by_label("Details", exact=True).fill("Floor: 3")
+    click("button", "Review changes")
+    look("Review")
+    click("button", "Save")
+    look("Wrong name")
+    page.get_by_role("link", name="Restore the earlier values").first.click()
+    look("Review")
+    click("button", "Save")
+    look("Kiosk 1")
+    failures.expect("North" in page.locator("main").inner_text(), what, "the undo does not restore the details")
+
+    click("link", "Delete")
+    look("Delete Kiosk 1?")
+    status[0] = 409
+    click("button", "Delete the location")
+    expect(page.get_by_role("alert")).to_contain_text("1 experience")
+    status[0] = 200
+    click("button", "Delete the location and all these items")
+    look("Locations")
+    failures.expect("Deleted." in page.locator("main").inner_text(), what, "nothing is said of the deletion")
+    page.goto(f"{origin}/t/many/audit?relation=locations")
+    page.get_by_role("link", name="Add it again").first.click()
+    look("Add a location")
+    failures.expect(page.get_by_label("Identifier", exact=True).input_value() == "kiosk-1", what, "the form is not filled in")
+    click("button", "Add the location")
+    look("Kiosk 1")
     context.close()
 
 

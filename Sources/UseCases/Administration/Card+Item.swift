@@ -32,7 +32,7 @@ extension Card {
     }
 
     /// Reads the columns of a row that begin with ``columnPrefix``, without empty ones.
-    init(columns: [(name: String, text: String)]) throws(RowRefusal) {
+    package init(columns: [(name: String, text: String)]) throws(RowRefusal) {
         guard !columns.isEmpty else {
             self.init()
             return

@@ -178,7 +178,7 @@ public struct RowRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// The error of the value.
     public let detail: String
 
-    init(_ column: String, _ detail: some CustomStringConvertible) {
+    package init(_ column: String, _ detail: some CustomStringConvertible) {
         self.column = column
         self.detail = "\(detail)"
     }

@@ -26,10 +26,20 @@ import Testing
         "/images", "/import", "/appstore", "/urls", "/urls?at=example.com",
         "/urls/\(experience)", "/domains", "/domains/example.com", "/keys",
         "/keys/\(key)", "/webhooks", "/webhooks/\(webhook)",
+        "/places/door/delete", "/urls/\(experience)/edit", "/urls/\(experience)/delete",
+        "/clips", "/clips/com.example.MyApp.Clip", "/clips/com.example.MyApp.Clip/edit",
+        "/clips/com.example.MyApp.Clip/delete", "/codes", "/codes/lunch", "/codes/lunch/edit",
+        "/codes/lunch/delete",
+        "/add/places", "/add/urls", "/add/clips", "/add/codes",
+        "/qr.svg?url=https%3A%2F%2Fexample.com%2Fdoor",
     ]
     /// Requests that change something, or start to, with any form.
     static let simpleChanges = [
-        "/places/door/try", "/places/door/edit", "/retry", "/import",
+        "/places/door/try", "/places/door/edit", "/places/door/delete", "/urls/\(experience)/edit",
+        "/urls/\(experience)/delete", "/clips/com.example.MyApp.Clip/edit",
+        "/clips/com.example.MyApp.Clip/delete",
+        "/codes/lunch/edit", "/codes/lunch/delete", "/add/places", "/add/urls", "/add/clips", "/add/codes",
+        "/retry", "/import",
         "/deliveries/019a0000-0000-7000-8000-000000000000/retry",
         "/deliveries/019a0000-0000-7000-8000-000000000000/cancel",
         "/import/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
@@ -59,6 +69,18 @@ import Testing
             ("/webhooks/\(webhook)/change", ["event.key.revoked": "1"]),
             ("/webhooks/\(webhook)/rotate", form()), ("/webhooks/\(webhook)/test", [:]),
             ("/webhooks/\(webhook)/replay", ["hours": "1"]),
+            (
+                "/add/places",
+                ["identifier": "x", "name": "x", "latitude": "1", "longitude": "1", "radius": "9"]
+            ),
+            ("/add/urls", ["url": "https://example.com/x", "clip": "com.example.MyApp.Clip"]),
+            ("/add/clips", ["bundleID": "com.example.Other.Clip", "teamID": "ABCDE12345"]),
+            ("/add/codes", ["code": "x", "url": "https://example.com/x"]),
+            ("/urls/\(experience)/edit", ["title": "x"]), ("/urls/\(experience)/delete", [:]),
+            ("/clips/com.example.MyApp.Clip/edit", ["teamID": "FGHIJ67890"]),
+            ("/clips/com.example.MyApp.Clip/delete", ["cascade": "1"]),
+            ("/codes/lunch/edit", ["url": "https://example.com/x"]), ("/codes/lunch/delete", [:]),
+            ("/places/door/delete", ["cascade": "1"]),
         ]
     }
 
@@ -77,6 +99,10 @@ import Testing
                     secret: WebhookSecret.generate()),
                 named: nil, events: WebhookEvent.usual, of: tenant.id, by: "operator:test"
             ).id
+            let codes = try #require(ShortCode.store(in: console.store.items))
+            _ = try await codes.change("lunch", of: tenant.id, by: "operator:test") { _ in
+                try ShortCode(code: "lunch", url: InvocationURL(TestConsole.doorURL))
+            }
             _ = try await TenantItems(console.store.items.domains, of: tenant.id, by: "operator:test").claim(
                 DomainRecord(
                     name: DomainName("example.com"), challenge: "c\(tenant.slug)", claimedAt: Date()))

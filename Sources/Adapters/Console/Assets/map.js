@@ -34,7 +34,7 @@ async function draw() {
   const ground = tiles ? null : world(L, map);
   if (element.dataset.map === "cells") await cells(L, map);
   else if (element.dataset.map === "place") trial(L, map);
-  else change(L, map);
+  else await change(L, map);
   await ground;
 }
 
@@ -73,19 +73,29 @@ async function world(L, map) {
   });
 }
 
+// The cells of locations in some bounds.
+async function ask(bounds, zoom) {
+  const address = element.dataset.cells;
+  const box = [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()];
+  const clamp = (value, limit) => Math.min(Math.max(value, -limit), limit);
+  const bbox = [clamp(box[0], 540), clamp(box[1], 90), clamp(box[2], 540), clamp(box[3], 90)];
+  const url = `${address}${address.includes("?") ? "&" : "?"}bbox=${bbox.map((n) => n.toFixed(4)).join(",")}&z=${zoom}`;
+  const response = await fetch(url);
+  if (!response.ok) throw new Error("no cells");
+  return response.json();
+}
+
+// Shows all locations.
+async function fitAll(L, map) {
+  const all = await ask(L.latLngBounds([[-85, -180], [85, 180]]), 2);
+  if (!all.bounds) return;
+  const [south, west, north, east] = all.bounds;
+  map.fitBounds(L.latLngBounds([[south, west], [north, east]]).pad(0.1), { maxZoom: 15, animate: false });
+}
+
 async function cells(L, map) {
   const drawn = L.layerGroup().addTo(map);
-  const address = element.dataset.cells;
   let asked = 0;
-  const ask = async (bounds, zoom) => {
-    const box = [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()];
-    const clamp = (value, limit) => Math.min(Math.max(value, -limit), limit);
-    const bbox = [clamp(box[0], 540), clamp(box[1], 90), clamp(box[2], 540), clamp(box[3], 90)];
-    const url = `${address}${address.includes("?") ? "&" : "?"}bbox=${bbox.map((n) => n.toFixed(4)).join(",")}&z=${zoom}`;
-    const response = await fetch(url);
-    if (!response.ok) throw new Error("no cells");
-    return response.json();
-  };
   const show = async () => {
     const number = ++asked;
     const bounds = map.getBounds();
@@ -120,11 +130,7 @@ async function cells(L, map) {
   if (remembered) {
     map.setView([Number(remembered[2]), Number(remembered[3])], Number(remembered[1]));
   } else {
-    const all = await ask(L.latLngBounds([[-85, -180], [85, 180]]), 2);
-    if (all.bounds) {
-      const [south, west, north, east] = all.bounds;
-      map.fitBounds(L.latLngBounds([[south, west], [north, east]]).pad(0.1), { maxZoom: 15, animate: false });
-    }
+    await fitAll(L, map);
   }
   await show();
   map.on("moveend", () => {
@@ -175,14 +181,27 @@ function trial(L, map) {
 }
 
 // The current circle, dashed, and the new one. In the form, markers move its centre and its edge, and the fields follow.
-function change(L, map) {
-  const old = current();
-  const dashed = region(L, map, old, { color: colour("--soft"), dashArray: "5 5", fillOpacity: 0 });
+// A new location has no current circle. Its circle appears with its centre: by a click, or when the fields have it.
+async function change(L, map) {
+  const isNew = element.dataset.map === "add";
+  const old = isNew ? [0, 0, 100] : current();
+  const dashed = isNew ? null : region(L, map, old, { color: colour("--soft"), dashArray: "5 5", fillOpacity: 0 });
   const { newLatitude, newLongitude, newRadius } = element.dataset;
   const isReview = element.dataset.map === "review";
-  const circle = region(L, map, isReview ? [newLatitude, newLongitude, newRadius].map(Number) : old, { color: colour("--accent"), fillOpacity: 0.15 });
-  const fit = () => map.fitBounds(dashed.getBounds().extend(circle.getBounds()).pad(0.4), { maxZoom: 18, animate: false });
+  const circle = L.circle(old, { radius: old[2], weight: 2, interactive: false, color: colour("--accent"), fillOpacity: 0.15 });
+  if (isReview) circle.setLatLng([newLatitude, newLongitude].map(Number)).setRadius(Number(newRadius));
+  if (!isNew) circle.addTo(map);
+  const fit = () => {
+    const bounds = circle.getBounds();
+    map.fitBounds((dashed ? bounds.extend(dashed.getBounds()) : bounds).pad(0.4), { maxZoom: 18, animate: false });
+  };
   const say = () => {
+    if (isNew) {
+      status.textContent = map.hasLayer(circle)
+        ? `Radius ${metres(circle.getRadius())}. Drag the centre or the edge of the circle, or click the map.`
+        : "Click the map to set the centre.";
+      return;
+    }
     const moved = map.distance(dashed.getLatLng(), circle.getLatLng());
     status.textContent = moved === 0 && circle.getRadius() === old[2]
       ? "Drag the centre or the edge of the circle, or click the map."
@@ -194,9 +213,10 @@ function change(L, map) {
   }
   const handle = (name) => L.marker([0, 0], {
     draggable: true, keyboard: false, autoPan: true, icon: L.divIcon({ className: `handle ${name}`, iconSize: [24, 24] }),
-  }).addTo(map);
+  });
   const centre = handle("centre"), edge = handle("edge");
   const place = () => {
+    for (const layer of [circle, centre, edge]) layer.addTo(map);
     centre.setLatLng(circle.getLatLng());
     edge.setLatLng([circle.getLatLng().lat, circle.getBounds().getEast()]);
     say();
@@ -208,14 +228,19 @@ function change(L, map) {
     field("radius").value = circle.getRadius();
   };
   const move = (at) => {
+    const isFirst = !map.hasLayer(circle);
     circle.setLatLng(at);
     place();
     fill();
+    // Otherwise the two markers could lie on each other.
+    if (isFirst) fit();
   };
   const read = () => {
     const [latitude, longitude, radius] = ["latitude", "longitude", "radius"].map((name) => field(name).value.trim() === "" ? NaN : Number(field(name).value));
-    if (Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) circle.setLatLng([latitude, longitude]);
+    const hasCentre = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
+    if (hasCentre) circle.setLatLng([latitude, longitude]);
     if (radius > 0 && radius <= 500) circle.setRadius(radius);
+    if (isNew && !hasCentre && !map.hasLayer(circle)) return say();
     place();
     if (!map.getBounds().contains(circle.getLatLng())) fit();
   };
@@ -234,7 +259,9 @@ function change(L, map) {
     [field("latitude").value, field("longitude").value] = [pair[1], pair[2]];
     read();
   });
-  fit();
+  // The map of a new location works without the others, too.
+  if (isNew) await fitAll(L, map).catch(() => {});
+  else fit();
   read();
 }
 

@@ -15,11 +15,12 @@ enum AuditPage {
         let before = request.query["before"].flatMap { Int($0) }
         let found = try await request.stores.administration.auditLog.page(
             of: tenant.id, before: before, limit: pageLength + 1, where: filter)
-        return .page(page(tenant, filter, found, isFirst: before == nil))
+        return .page(page(request, tenant, filter, found, isFirst: before == nil))
     }
 
     private static func page(
-        _ tenant: Tenant, _ filter: [String: String], _ found: AuditLogPage, isFirst: Bool
+        _ request: ConsoleRequest, _ tenant: Tenant, _ filter: [String: String], _ found: AuditLogPage,
+        isFirst: Bool
     ) -> Page {
         let shown = Array(found.entries.prefix(pageLength))
         let next = found.entries.count > pageLength ? shown.last?.id : found.stoppedAt
@@ -44,7 +45,8 @@ enum AuditPage {
                 form.element(.button, text: "Filter")
             }
             if !shown.isEmpty {
-                main.entries(shown, caption: "Changes, newest first")
+                main.entries(
+                    shown, caption: "Changes, newest first", restoredIn: request.mayChange ? tenant : nil)
             } else if let next {
                 main.element(.p, text: "No entries match down to entry \(next). Older entries may match.")
             } else {
@@ -67,7 +69,8 @@ enum AuditPage {
 
 extension HTMLWriter {
     /// Entries of an audit log with their changes.
-    mutating func entries(_ entries: [AuditEntry], caption: String) {
+    /// - Parameter tenant: The tenant whose items the entries can restore; nil for no links.
+    mutating func entries(_ entries: [AuditEntry], caption: String, restoredIn tenant: Tenant?) {
         table(caption, columns: ["Time", "Actor", "Change", "Before and after"]) { rows in
             for entry in entries {
                 rows.element(.tr) { row in
@@ -77,7 +80,13 @@ extension HTMLWriter {
                         td.element(.small, .class("quiet-text"), text: " login \(entry.login)")
                     }
                     row.element(.td, text: "\(entry.action.rawValue) \(entry.relation)")
-                    row.element(.td) { $0.changes(of: entry) }
+                    row.element(.td) { td in
+                        td.changes(of: entry)
+                        guard let link = tenant.flatMap(entry.restoration) else { return }
+                        td.element(
+                            .a, .href(link), .ariaLabel("\(entry.restorationText), entry \(entry.id)"),
+                            text: entry.restorationText)
+                    }
                 }
             }
         }

@@ -18,9 +18,9 @@ struct ExperiencePage: Sendable {
 
     @Sendable func response(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
-        guard let id = request.path["id"].flatMap({ ExperienceID($0) }),
-            let record = try await request.stores.administration.items.experiences.item(id, of: tenant.id)
-        else { throw ConsoleRefusal.notFound }
+        guard let record = try await request.itemInPath(ExperienceRecord.self, of: tenant) else {
+            throw ConsoleRefusal.notFound
+        }
         let items = request.stores.administration.items
         let clip = try await items.clips.item(record.experience.clip, of: tenant.id)
         var location: LocationRecord?
@@ -29,10 +29,12 @@ struct ExperiencePage: Sendable {
         }
         let card = record.card.inheriting(location?.card ?? Card())
             .inheriting(clip?.card ?? Card())
-        return .page(page(tenant, record, card))
+        return .page(page(request, tenant, record, card))
     }
 
-    private func page(_ tenant: Tenant, _ record: ExperienceRecord, _ card: Card) -> Page {
+    private func page(
+        _ request: ConsoleRequest, _ tenant: Tenant, _ record: ExperienceRecord, _ card: Card
+    ) -> Page {
         let experience = record.experience
         let url = experience.url.canonical
         return Page(
@@ -40,14 +42,21 @@ struct ExperiencePage: Sendable {
             commands: [
                 "doorstep experience show --tenant \(tenant.slug) \(url.shellQuoted) --kind \(experience.kind.rawValue)",
                 "doorstep diagnose --tenant \(tenant.slug) \(url.shellQuoted)",
-            ]
+            ], notice: request.changeNotice
         ) { main in
             main.element(.section, .class("verdict"), .ariaLabel("Experience")) { section in
                 section.qrCode(url)
                 section.element(.div) { div in
                     div.facts([
                         ("Kind", { $0.text(experience.kind.rawValue) }),
-                        ("App Clip", { $0.text(experience.clip.text) }),
+                        (
+                            "App Clip",
+                            { dd in
+                                dd.element(
+                                    .a, .href(HTMLLink(item: experience.clip, Clip.self, of: tenant)),
+                                    text: experience.clip.text)
+                            }
+                        ),
                         ("Location", { $0.binding(experience.binding, of: tenant) }),
                         ("ID", { $0.element(.code, text: record.key.text) }),
                     ])
@@ -58,13 +67,50 @@ struct ExperiencePage: Sendable {
                             .a, .href(HTMLLink(.diagnose, of: tenant, query: [("url", url)])),
                             text: "Diagnose")
                     }
+                    div.changes(of: record, request, tenant)
                 }
             }
             main.element(.h2, text: "Card")
+            Self.sketch(record, card, tenant, &main)
             Self.card(record, card, &main)
             main.element(.h2, text: "Landing page")
             self.preview(tenant, experience, &main)
         }
+    }
+
+    /// The image, the texts and the button of the card. The arrangement is a sketch. [ours]
+    private static func sketch(
+        _ record: ExperienceRecord, _ card: Card, _ tenant: Tenant, _ html: inout HTMLWriter
+    ) {
+        let first = card.texts.min { $0.key < $1.key }?.value
+        let texts = card.defaultLanguage.flatMap { card.texts[$0] } ?? first
+        html.element(.figure, .class("card"), .ariaLabel("Sketch of the card")) { figure in
+            if let image = card.image {
+                figure.void(
+                    .img, .src(HTMLLink(image: image, of: tenant, "file")), .alt("The card's image"),
+                    .width(1_800), .height(1_200))
+            } else {
+                figure.element(.p, .class("no-image"), text: "no image")
+            }
+            figure.element(.div) { below in
+                below.element(.div) { words in
+                    words.element(.p) { p in
+                        p.element(.strong) { $0.name(record.title ?? texts?.title ?? "no title") }
+                    }
+                    words.element(.p, .class("hint")) {
+                        $0.name(record.subtitle ?? texts?.subtitle ?? "no subtitle")
+                    }
+                }
+                guard let action = card.action else { return }
+                below.element(
+                    .span, .class("action"), text: action.rawValue.lowercased().capitalizedSentence)
+            }
+        }
+        html.element(
+            .p, .class("hint"),
+            text:
+                "A sketch of the card. iOS may arrange the values in another way, and cut long texts."
+        )
     }
 
     /// The experience's own values, completed from its location's card and then from its clip's card.

@@ -291,12 +291,9 @@ struct FindPage: Sendable {
 
 extension HTMLLink {
     init(
-        location: LocationIdentifier, of tenant: Tenant, _ further: String..., query: [(String, String?)] = []
+        location: LocationIdentifier, of tenant: Tenant, _ further: String? = nil,
+        query: [(String, String?)] = []
     ) {
-        switch further.first {
-        case let last?:
-            self = HTMLLink(to: "t", tenant.slug.text, "places", location.pathComponent, last, query: query)
-        case nil: self = HTMLLink(to: "t", tenant.slug.text, "places", location.pathComponent, query: query)
-        }
+        self.init(item: location, LocationRecord.self, of: tenant, further, query: query)
     }
 }

@@ -46,15 +46,25 @@ extension HTMLWriter {
         _ label: String, name: String, value: String, hint: String? = nil, error: String? = nil,
         inputmode: String? = nil, isRequired: Bool = true
     ) {
+        labelled(label, name: name, hint: hint, error: error) { div, described in
+            div.void(
+                .input, .id(name), .name(name), .type("text"), .value(value), .autocomplete("off"),
+                .spellcheck(false), inputmode.map { .inputmode($0) }, isRequired ? .required : nil,
+                error == nil ? nil : .ariaInvalid, described)
+        }
+    }
+
+    /// An input with its label above it, and its hint and its error below.
+    /// - Parameter input: writes the input with the attribute that refers to hint and error.
+    mutating func labelled(
+        _ label: String, name: String, hint: String?, error: String?,
+        _ input: (inout HTMLWriter, HTMLAttribute?) -> Void
+    ) {
         let described = [hint.map { _ in "\(name)-hint" }, error.map { _ in "\(name)-error" }].compactMap(
             \.self)
         element(.div, .class("field")) { div in
             div.element(.label, .for(name), text: label)
-            div.void(
-                .input, .id(name), .name(name), .type("text"), .value(value), .autocomplete("off"),
-                .spellcheck(false), inputmode.map { .inputmode($0) }, isRequired ? .required : nil,
-                error == nil ? nil : .ariaInvalid,
-                described.isEmpty ? nil : .ariaDescribedby(described.joined(separator: " ")))
+            input(&div, described.isEmpty ? nil : .ariaDescribedby(described.joined(separator: " ")))
             if let hint { div.element(.p, .id("\(name)-hint"), .class("hint"), text: hint) }
             if let error { div.element(.p, .id("\(name)-error"), .class("error"), text: error) }
         }

@@ -22,7 +22,7 @@ enum HelpPage {
                     let keys =
                         [("/", "search"), ("Ctrl K", "search")]
                         + Page.Section.allCases.map { ("g \($0.key)", $0.title) } + [
-                            ("j k", "next and previous row"), ("e", "edit the location"), ("?", "this page"),
+                            ("j k", "next and previous row"), ("e", "edit the item"), ("?", "this page"),
                         ]
                     for (key, text) in keys {
                         rows.element(.tr) { row in

@@ -142,7 +142,7 @@ enum ImagesPage {
 }
 
 extension HTMLLink {
-    fileprivate init(
+    init(
         image: ImageDigest, of tenant: Tenant, _ further: String..., query: [(String, String?)] = []
     ) {
         switch further.first {

@@ -103,20 +103,29 @@ struct Layout: Sendable {
             if tenant.isTest { a.element(.span, .class("badge"), text: "test") }
             if tenant.suspendedAt != nil { a.element(.span, .class("badge warning"), text: "suspended") }
         }
-        html.element(.ul) { list in
-            for section in Page.Section.allCases {
-                list.element(.li) { item in
-                    item.element(
-                        .a, .href(HTMLLink(section, of: tenant)), .data("key", section.key),
-                        section == page.section ? .ariaCurrent("page") : nil, text: section.title)
-                }
-            }
-            if session?.access.tenant == nil {
-                list.element(.li) { item in
-                    let section = page.section ?? .overview
-                    item.element(
-                        .a, .href(HTMLLink(to: "", query: [("section", section.rawValue)])),
-                        text: "Other tenants")
+        // On a narrow screen, the check box shows and hides the links.
+        html.void(.input, .type("checkbox"), .id("menu"), .class("quiet"))
+        html.element(.label, .for("menu"), .class("button"), text: "Menu")
+        html.element(.div, .class("menu")) { menu in
+            for group in Page.Group.allCases {
+                let title = "nav-\(group)"
+                menu.element(.p, .id(title), text: group.rawValue)
+                menu.element(.ul, .ariaLabelledby(title)) { list in
+                    for section in Page.Section.allCases where section.group == group {
+                        list.element(.li) { item in
+                            item.element(
+                                .a, .href(HTMLLink(section, of: tenant)), .data("key", section.key),
+                                section == page.section ? .ariaCurrent("page") : nil, text: section.title)
+                        }
+                    }
+                    if group == .settings, session?.access.tenant == nil {
+                        list.element(.li) { item in
+                            let section = page.section ?? .overview
+                            item.element(
+                                .a, .href(HTMLLink(to: "", query: [("section", section.rawValue)])),
+                                text: "Other tenants")
+                        }
+                    }
                 }
             }
         }

@@ -8,6 +8,7 @@ import Invocation
 import Lookups
 import Persistence
 import Receipts
+import Tenancy
 
 /// One location: region, URLs, confirmations and history.
 struct LocationPage: Sendable {
@@ -31,7 +32,7 @@ struct LocationPage: Sendable {
         return .page(
             try await page(
                 request, tenant, location,
-                notice: request.query["saved"] == nil ? nil : "Saved. Lookups follow within a second."))
+                notice: request.changeNotice))
     }
 
     // MARK: Try a point
@@ -123,6 +124,9 @@ struct LocationPage: Sendable {
             }
             main.element(.h2, text: "URLs that lead here")
             main.urls(urls, of: tenant)
+            main.addition(
+                of: ExperienceRecord.self, request, tenant,
+                query: [("location", location.identifier.text)])
             main.element(.h2, text: "Confirmations in \(LocationsPage.days) days")
             main.confirmations(chart)
             main.element(.h2, .id("try"), text: "Try a point")
@@ -135,7 +139,8 @@ struct LocationPage: Sendable {
                         "The tenant's newest \(Self.historyReach.grouped) changes include none to this location. The command searches all changes."
                 )
             } else {
-                main.entries(history, caption: "Changes, newest first")
+                main.entries(
+                    history, caption: "Changes, newest first", restoredIn: request.mayChange ? tenant : nil)
             }
         }
     }
@@ -164,13 +169,7 @@ struct LocationPage: Sendable {
                 list.element(.dd) { $0.name(value.stringValue ?? "") }
             }
         }
-        if request.mayChange {
-            html.element(.p) { p in
-                p.element(
-                    .a, .class("button"), .href(HTMLLink(location: location.identifier, of: tenant, "edit")),
-                    .data("key", "e"), text: "Edit")
-            }
-        }
+        html.changes(of: location, request, tenant)
         for finding in findings {
             html.element(.p, .class("finding")) { p in
                 p.badge(Problem.title(of: finding.code), "warning")
@@ -199,6 +198,8 @@ struct LocationPage: Sendable {
         case trial = "place"
         /// Map and form change each other.
         case edit
+        /// The map of a new location, without a current circle.
+        case add
         /// Shows the new circle beside the current one.
         case review
     }
@@ -216,6 +217,16 @@ struct LocationPage: Sendable {
                 new.map { .data("new-latitude", "\($0.center.latitude)") },
                 new.map { .data("new-longitude", "\($0.center.longitude)") },
                 new.map { .data("new-radius", "\($0.radius.meters)") })
+            section.element(.p, .class("hint"), .role("status"), .id("map-says"))
+        }
+    }
+
+    /// The map beside the form of a new location. It begins with the tenant's other locations in view.
+    static func mapOfNewLocation(of tenant: Tenant, _ html: inout HTMLWriter) {
+        html.element(.section, .class("map-box"), .ariaLabel("Map of the new location")) { section in
+            section.element(
+                .div, .class("map"), .data("map", MapUse.add.rawValue), .hidden,
+                .data("cells", HTMLLink(to: "t", tenant.slug.text, "places.cells").text))
             section.element(.p, .class("hint"), .role("status"), .id("map-says"))
         }
     }

@@ -1,4 +1,5 @@
 import Administration
+import Codes
 import Formats
 import Invocation
 import Lookups
@@ -57,6 +58,17 @@ struct LocationURLs {
     var count: Int { leads.count + shortCodes.count }
 }
 
+extension LocationURLs {
+    /// The QR code of a URL as a file.
+    @Sendable static func code(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        _ = try await request.tenant()
+        guard let text = request.query["url"], let url = try? InvocationURL(text),
+            let symbol = try? QRSymbol(url.canonical)
+        else { throw ConsoleRefusal.malformed("The URL is not valid, or too long for a QR code.") }
+        return .file(Array(symbol.svg.utf8), type: "image/svg+xml", name: "qr-code.svg")
+    }
+}
+
 extension HTMLWriter {
     /// Each URL with its QR code and the rule by which it leads to the location.
     mutating func urls(_ urls: LocationURLs, of tenant: Tenant) {
@@ -94,6 +106,13 @@ extension HTMLWriter {
                                     .a, .href(link), .rel("noreferrer"), .ariaLabel("Open \(lead.url)"),
                                     text: "Open")
                             }
+                            p.text(" · ")
+                            p.element(
+                                .a,
+                                .href(
+                                    HTMLLink(to: "t", tenant.slug.text, "qr.svg", query: [("url", lead.url)])),
+                                .ariaLabel("Download the QR code of \(lead.url)"),
+                                text: "Download the QR code")
                         }
                     }
                 }

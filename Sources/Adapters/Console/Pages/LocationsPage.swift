@@ -28,7 +28,7 @@ struct LocationsPage: Sendable {
         let filtered = try await filtered(request, tenant)
         let after = try cursor(request.query)
         let part = try await filtered.part(after: after, limit: Self.pageLength + 1)
-        return .page(page(tenant, filtered, part, isFirst: after == nil))
+        return .page(page(request, tenant, filtered, part, isFirst: after == nil))
     }
 
     private func filtered(_ request: ConsoleRequest, _ tenant: Tenant) async throws -> FilteredLocations {
@@ -51,7 +51,8 @@ struct LocationsPage: Sendable {
     // MARK: The list
 
     private func page(
-        _ tenant: Tenant, _ filtered: FilteredLocations, _ part: FilteredLocations.Part, isFirst: Bool
+        _ request: ConsoleRequest, _ tenant: Tenant, _ filtered: FilteredLocations,
+        _ part: FilteredLocations.Part, isFirst: Bool
     ) -> Page {
         let filter = filtered.filter
         let locations = Array(part.locations.prefix(Self.pageLength))
@@ -60,8 +61,9 @@ struct LocationsPage: Sendable {
             commands: [
                 "doorstep location list --tenant \(tenant.slug)",
                 "doorstep location export --tenant \(tenant.slug) --output locations.csv",
-            ], hasMap: hasMap && part.count > 0
+            ], hasMap: hasMap && part.count > 0, notice: request.changeNotice
         ) { main in
+            main.addition(of: LocationRecord.self, request, tenant)
             guard part.count > 0 || !filter.isEmpty else { return Self.empty(tenant, &main) }
             self.form(tenant, filter, &main)
             main.element(.div, .class(self.hasMap ? "beside" : "alone")) { div in
@@ -268,7 +270,7 @@ struct LocationsPage: Sendable {
         guard let location = cell.place else { return .array(center) }
         return .array(
             center + [
-                .string(location.identifier.pathComponent), .string(location.name.text),
+                .string(location.identifier.text.pathComponent), .string(location.name.text),
                 JSONValue(finite: location.region.radius.meters),
             ])
     }

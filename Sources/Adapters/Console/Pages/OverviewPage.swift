@@ -41,6 +41,7 @@ struct OverviewPage: Sendable {
         }
         let found = try await findings.findings(of: tenant, at: now)
         let days = try await counted.sorted { $0.group < $1.group }
+        let steps = try await SetupSteps(request, tenant, days.total)
         let (busy, wrong) = try await rankings
         let servers = try await servers()
         return .page(
@@ -50,6 +51,7 @@ struct OverviewPage: Sendable {
             ) { main in
                 main.warningWithoutServer(servers)
                 if let found { Self.findings(found, of: tenant, &main) }
+                steps?.write(into: &main)
                 guard !days.isEmpty else { return Self.empty(tenant, &main) }
                 Self.comparison(days, at: now, of: tenant, &main)
                 main.element(.h2, text: "The last \(LocationsPage.days) days")

@@ -34,22 +34,32 @@ struct Page {
         self.body = body
     }
 
+    /// The groups of the navigation.
+    enum Group: String, CaseIterable {
+        case locations = "Locations"
+        case urls = "Codes and URLs"
+        case notifications = "Notifications"
+        case settings = "Settings"
+    }
+
     /// The pages in a tenant's navigation.
     enum Section: String, CaseIterable {
         case overview
         case locations = "places"
-        case diagnose
+        case `import`
         case problems
-        case urls
-        case domains
-        case keys
-        case webhooks
         case statistics
         case confirmations
-        case deliveries
+        case diagnose
+        case urls
+        case codes
+        case clips
         case images
-        case `import`
+        case domains
         case appstore
+        case deliveries
+        case keys
+        case webhooks
         case audit
         case requests
 
@@ -60,6 +70,8 @@ struct Page {
             case .diagnose: "Diagnose"
             case .problems: "Problems"
             case .urls: "URLs"
+            case .codes: "Short codes"
+            case .clips: "App Clips"
             case .domains: "Domains"
             case .keys: "Keys"
             case .webhooks: "Webhooks"
@@ -74,6 +86,15 @@ struct Page {
             }
         }
 
+        var group: Group {
+            switch self {
+            case .overview, .locations, .import, .problems, .statistics, .confirmations: .locations
+            case .diagnose, .urls, .codes, .clips, .domains, .images, .appstore: .urls
+            case .deliveries: .notifications
+            case .keys, .webhooks, .audit, .requests: .settings
+            }
+        }
+
         /// The letter of the page's shortcut, after `g`.
         var key: String {
             switch self {
@@ -82,6 +103,8 @@ struct Page {
             case .diagnose: "d"
             case .problems: "l"
             case .urls: "u"
+            case .codes: "h"
+            case .clips: "b"
             case .domains: "o"
             case .keys: "k"
             case .webhooks: "w"

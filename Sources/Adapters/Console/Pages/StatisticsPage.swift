@@ -64,7 +64,9 @@ enum StatisticsPage {
             [filter.grouping.rawValue, "lookups", "confirmations", "inRegion", "launchReports", "delivered"])
         for row in rows { try writer.append([row.group] + row.steps.map { $0.count.map { "\($0)" } ?? "" }) }
         try writer.finish()
-        return .csv(bytes, name: "statistics-\(tenant.slug)-by-\(filter.grouping.rawValue).csv")
+        return .file(
+            bytes, type: "text/csv; charset=utf-8",
+            name: "statistics-\(tenant.slug)-by-\(filter.grouping.rawValue).csv")
     }
 
     private static func form(_ tenant: Tenant, _ filter: StatisticsFilter, _ html: inout HTMLWriter) {

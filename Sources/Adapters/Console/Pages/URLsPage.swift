@@ -32,13 +32,15 @@ struct URLsPage: Sendable {
         return .page(
             Page(
                 title: part.path.isEmpty ? "URLs" : "https://\(part.path)", tenant: tenant, section: .urls,
-                commands: ["doorstep experience list --tenant \(tenant.slug)"]
+                commands: ["doorstep experience list --tenant \(tenant.slug)"], notice: request.changeNotice
             ) { main in
+                main.addition(of: ExperienceRecord.self, request, tenant)
                 Self.introduction(part, tenant, &main)
                 guard part.count > 0 else {
                     return main.element(
                         .p,
-                        text: "No experiences yet. Import them with 'doorstep experience import'.")
+                        text: "No experiences yet. Add one, or import them with 'doorstep experience import'."
+                    )
                 }
                 if found == nil { main.findingsToCome() }
                 main.element(.ul, .class("tree")) { list in

@@ -81,15 +81,13 @@ struct ConsoleEndpoints: Sendable {
         let hasMap = assets.leaflet != nil
         let locations = LocationsPage(findings, table: table, hasMap: hasMap)
         let location = LocationPage(findings, table: table, hasMap: hasMap)
-        let edit = LocationEditor(findings, table: table, hasMap: hasMap)
         let diagnosis = DiagnosePage(dependencies, checks)
         return [
             get("/t/{slug}/places", locations.list),
             get("/t/{slug}/places.cells", locations.cells),
             get("/t/{slug}/places/{id}", location.show),
             post("/t/{slug}/places/{id}/try", location.tryPoint),
-            get("/t/{slug}/places/{id}/edit", edit.form),
-            post("/t/{slug}/places/{id}/edit", edit.save),
+            get("/t/{slug}/qr.svg", LocationURLs.code),
             get("/t/{slug}/diagnose", diagnosis.show),
             post("/t/{slug}/diagnose", diagnosis.askSite),
             get("/t/{slug}/problems", ProblemsPage(findings).response),
@@ -102,6 +100,26 @@ struct ConsoleEndpoints: Sendable {
                 "/t/{slug}/images", ImagesPage.types, limit: HeaderImage.maximumByteCount, ImagesPage.add),
             get("/t/{slug}/appstore", AppStorePage.response),
             get("/t/{slug}/appstore/{clip}", AppStorePlanPage.response),
+            get("/t/{slug}/clips", ClipsPage.list),
+            get("/t/{slug}/clips/{id}", ClipsPage.show),
+            get("/t/{slug}/codes", ShortCodesPage.list),
+            get("/t/{slug}/codes/{id}", ShortCodesPage.show),
+        ] + editing(LocationRecord.self) + editing(ExperienceRecord.self) + editing(Clip.self)
+            + editing(ShortCode.self)
+    }
+
+    /// The endpoints that create, change and delete items of one kind.
+    private func editing<Item: EditableItem>(_: Item.Type) -> [ConsoleEndpoint] {
+        let editor = ItemEditor<Item>(findings, table: dependencies.table, hasMap: assets.leaflet != nil)
+        let deletion = ItemDeletion<Item>(findings)
+        let item = "/t/{slug}/\(Item.section.rawValue)/{id}"
+        return [
+            get("/t/{slug}/add/\(Item.section.rawValue)", editor.newForm),
+            post("/t/{slug}/add/\(Item.section.rawValue)", editor.create),
+            get("\(item)/edit", editor.form),
+            post("\(item)/edit", editor.submit),
+            get("\(item)/delete", deletion.form),
+            post("\(item)/delete", deletion.delete),
         ]
     }
 
@@ -269,11 +287,11 @@ struct ConsoleEndpoints: Sendable {
                 return ServerResponse(
                     .ok, [.contentType: type, .cacheControl: "private, max-age=86400, immutable"],
                     body: .bytes(bytes))
-            case .csv(let bytes, let name):
+            case .file(let bytes, let type, let name):
                 return ServerResponse(
                     .ok,
                     [
-                        .contentType: "text/csv; charset=utf-8",
+                        .contentType: type,
                         .contentDisposition: "attachment; filename=\"\(name)\"",
                     ], body: .bytes(bytes))
             case .json(let bytes):

@@ -50,9 +50,9 @@ struct ConsoleRequest {
     /// The location in the path.
     /// - Throws: ``ConsoleRefusal/notFound``.
     func location(of tenant: Tenant) async throws -> LocationRecord {
-        guard let identifier = path["id"].flatMap(LocationIdentifier.init(pathComponent:)),
-            let location = try await stores.administration.items.locations.item(identifier, of: tenant.id)
-        else { throw ConsoleRefusal.notFound }
+        guard let location = try await itemInPath(LocationRecord.self, of: tenant) else {
+            throw ConsoleRefusal.notFound
+        }
         return location
     }
 
@@ -67,18 +67,5 @@ struct ConsoleRequest {
         } catch let error as AdministrationError where error.code == "unknown_tenant" {
             return nil
         }
-    }
-}
-
-extension LocationIdentifier {
-    /// As a path component. Browsers interpret `.` and `..` as steps (URL Standard §4.4), however they are encoded. So these
-    /// identifiers, and identifiers with a leading tilde, get a tilde in front.
-    var pathComponent: String { [".", ".."].contains(text) || text.hasPrefix("~") ? "~" + text : text }
-
-    /// Nil if the text is not an identifier.
-    init?(pathComponent: String) {
-        let text = pathComponent.hasPrefix("~") ? String(pathComponent.dropFirst()) : pathComponent
-        guard let identifier = try? LocationIdentifier(text) else { return nil }
-        self = identifier
     }
 }

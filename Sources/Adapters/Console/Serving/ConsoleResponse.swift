@@ -13,7 +13,7 @@ enum ConsoleResponse {
     case seeOther(HTMLLink)
     case json([UInt8])
     /// A file to download. The name has letters, digits, dots and hyphens.
-    case csv([UInt8], name: String)
+    case file([UInt8], type: String, name: String)
     /// An image. The content of its address never changes.
     case image([UInt8], type: String)
 
