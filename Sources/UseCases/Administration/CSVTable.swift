@@ -95,7 +95,7 @@ struct CSVTable {
 }
 
 /// The beginning of a file, from which its separator is known.
-private struct Opening {
+struct Opening {
     /// The bytes without a line `sep=;`.
     private(set) var bytes: [UInt8] = []
     /// The separator that such a line names; nil without the line.

@@ -57,6 +57,58 @@ import Testing
         }
     }
 
+    @Test func columnsOfAFileAreChosen() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            let rows = "Nr;Shop;Lat;Lng;Owner <b>\nnew;New;51,5;-0,1;A\n"
+            let next = try await console.post("/t/acme/import", ["rows": rows], cookie).headers[.location]
+            let path = try #require(next)
+            let form = try await console.get(path, cookie)
+            #expect(form.status == .unprocessableContent && form.text.contains("Owner &lt;b&gt;"))
+            // The usual names are chosen already.
+            for name in ["Lat", "Lng"] {
+                #expect(form.text.contains(" selected>\(name)</option>"), "\(name)")
+            }
+            #expect(form.text.contains(#"name="constant.radius" type="text" value="100""#))
+            let incomplete = try await console.post(
+                "\(path)/columns", ["column.name": "1", "column.latitude": "2"], cookie)
+            #expect(incomplete.status == .unprocessableContent)
+            let errors = incomplete.text.matches(of: /id="column\.([a-z]+)-error"/).map { String($0.1) }
+            #expect(errors == ["identifier", "longitude", "radius"])
+            for radius in ["x", String(repeating: "1", count: 33)] {
+                let refused = try await console.post(
+                    "\(path)/columns",
+                    [
+                        "column.identifier": "0", "column.name": "1", "column.latitude": "2",
+                        "column.longitude": "3", "constant.radius": radius,
+                    ], cookie)
+                #expect(refused.status == .unprocessableContent, "\(radius)")
+                #expect(refused.text.contains(#"id="constant.radius-error""#), "\(radius)")
+            }
+
+            let chosen = [
+                "column.identifier": "0", "column.name": "1", "column.latitude": "2", "column.longitude": "3",
+                "constant.radius": "60",
+            ]
+            let plan = try #require(
+                try await console.post("\(path)/columns", chosen, cookie).headers[.location])
+            let page = try await console.get(plan, cookie)
+            #expect(page.status == .ok && page.text.contains("Import this file"))
+            #expect(try await console.get(path, cookie).status == .notFound)
+            _ = try await console.post(plan, ["state": try Self.state(page.text)], cookie)
+            let new = try await console.store.items.locations.item(
+                LocationIdentifier("new"), of: console.acme.id)
+            #expect(new?.region.center.longitude == -0.1 && new?.region.radius.meters == 60)
+            #expect(new?.metadata == ["Owner <b>": "A"])
+
+            let template = try await console.get("/t/acme/import/template.csv", cookie)
+            #expect(
+                template.text
+                    == "identifier,name,latitude,longitude,radius\r\nstore-42,Donuts,37.33,-122.01,100\r\n")
+            #expect(template.headers[.contentDisposition] == "attachment; filename=\"locations.csv\"")
+        }
+    }
+
     @Test func uploadedFileIsReviewed() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()

@@ -30,7 +30,7 @@ import Testing
         "/clips", "/clips/com.example.MyApp.Clip", "/clips/com.example.MyApp.Clip/edit",
         "/clips/com.example.MyApp.Clip/delete", "/codes", "/codes/lunch", "/codes/lunch/edit",
         "/codes/lunch/delete",
-        "/add/places", "/add/urls", "/add/clips", "/add/codes",
+        "/add/places", "/add/urls", "/add/clips", "/add/codes", "/import/template.csv",
         "/qr.svg?url=https%3A%2F%2Fexample.com%2Fdoor",
     ]
     /// Requests that change something, or start to, with any form.
@@ -43,6 +43,7 @@ import Testing
         "/deliveries/019a0000-0000-7000-8000-000000000000/retry",
         "/deliveries/019a0000-0000-7000-8000-000000000000/cancel",
         "/import/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "/import/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855/columns",
     ]
     /// Requests that contact a tenant's site and change nothing.
     static let siteRequests: [(path: String, form: [String: String])] = [

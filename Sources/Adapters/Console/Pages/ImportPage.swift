@@ -92,6 +92,19 @@ struct ImportPage: Sendable {
             ? "Imported: \(counts.joined(separator: ", ")). Lookups follow within a second." : nil
     }
 
+    /// A file with the names of all columns, and an example.
+    @Sendable func template(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        _ = try await request.tenant()
+        let fields = LocationRecord.fields.filter(\.isCell)
+        var bytes: [UInt8] = []
+        var writer = CSVWriter { bytes += $0 }
+        try writer.append(fields.map(\.cell))
+        try writer.append(
+            fields.map { LocationRecord.example[$0.name].map { $0.stringValue ?? $0.text } ?? "" })
+        try writer.finish()
+        return .file(bytes, type: "text/csv; charset=utf-8", name: "locations.csv")
+    }
+
     // MARK: The plan
 
     @Sendable func show(_ request: ConsoleRequest) async throws -> ConsoleResponse {
@@ -133,6 +146,9 @@ struct ImportPage: Sendable {
         do {
             outcome = try await self.outcome(request, tenant, file, choice.options())
         } catch let error as AdministrationError {
+            if case .invalidHeader = error, let columns = ImportColumns(file) {
+                return columnsPage(tenant, digest, choice, columns, reason: "\(error).".capitalizedSentence)
+            }
             var page = formPage(request, tenant, error: "\(error). Nothing was changed.".capitalizedSentence)
             page.status = .unprocessableContent
             return page
@@ -171,6 +187,39 @@ struct ImportPage: Sendable {
         }
         if case .refused = outcome { page.status = .unprocessableContent }
         return page
+    }
+
+    // MARK: Columns
+
+    /// Converts a file by the columns that a person chose, and holds the result instead.
+    @Sendable func nameColumns(_ request: ConsoleRequest) async throws -> ConsoleResponse {
+        let tenant = try await request.tenant()
+        try request.requireChange()
+        let (digest, file) = try await file(request, tenant)
+        let (choice, owner) = (Choice(request.form), HeldFiles.Owner(request.session))
+        guard var columns = ImportColumns(file) else {
+            throw ConsoleRefusal.malformed("The file is not a table. Nothing was done.")
+        }
+        let form = request.form
+        let converted = try await files.with(owner) { await columns.convert(form) }
+        guard let converted else { return .page(columnsPage(tenant, digest, choice, columns)) }
+        await held.drop(digest, of: tenant.id, by: owner)
+        let new = await held.hold(converted, of: tenant.id, by: owner, at: request.now)
+        return .seeOther(Self.link(tenant, new, choice))
+    }
+
+    private func columnsPage(
+        _ tenant: Tenant, _ digest: String, _ choice: Choice, _ columns: ImportColumns, reason: String? = nil
+    ) -> Page {
+        Page(
+            title: "Columns of the file", tenant: tenant, section: .import, status: .unprocessableContent,
+            commands: ["doorstep location import --tenant \(tenant.slug) locations.csv --dry-run"]
+        ) { main in
+            if let reason { main.element(.p, .class("error"), .role("alert"), text: reason) }
+            columns.write(
+                into: &main, action: HTMLLink(to: "t", tenant.slug.text, "import", digest, "columns"),
+                hidden: choice.query)
+        }
     }
 
     private static func confirm(
@@ -240,6 +289,12 @@ struct ImportPage: Sendable {
             main.element(.p, text: "An import adds all rows or none. The first line names the columns:")
             main.element(.pre, .tabindex(0)) {
                 $0.element(.code, text: LocationRecord.requiredColumns.joined(separator: ","))
+            }
+            main.element(.p) { p in
+                p.element(
+                    .a, .href(HTMLLink(to: "t", tenant.slug.text, "import", "template.csv")),
+                    text: "Download a template")
+                p.text(". If your file has other names, you choose the columns in the next step.")
             }
             let optionalColumns = LocationRecord.fields.filter { $0.isCell && !$0.isRequired }.map {
                 "\($0.cell), "

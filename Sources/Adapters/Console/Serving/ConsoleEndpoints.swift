@@ -180,8 +180,10 @@ struct ConsoleEndpoints: Sendable {
             get("/t/{slug}/import", imports.form),
             post("/t/{slug}/import", imports.paste),
             upload("/t/{slug}/import.csv", ["text/csv"], limit: HeldFiles.maximumLength, imports.upload),
+            get("/t/{slug}/import/template.csv", imports.template),
             get("/t/{slug}/import/{sha256}", imports.show),
             post("/t/{slug}/import/{sha256}", imports.apply),
+            post("/t/{slug}/import/{sha256}/columns", imports.nameColumns),
         ]
     }
 
