@@ -72,27 +72,32 @@ public struct CSVConversion: Sendable {
     /// - Parameters:
     ///   - sources: the new columns with their sources.
     ///   - numbers: the new columns in which a decimal comma, as in `51,5142`, becomes a point.
+    ///   - large: those of them in which a comma before three digits stays, because it can separate thousands.
     ///   - maximumLength: of the result, in bytes.
     /// - Throws: ``Refusal`` for a row that cannot be read, or that has more or fewer fields than the first line, and if the
     ///   result would be too long.
     public func converted(
-        _ sources: [(column: String, source: Source)], numbers: Set<String>, maximumLength: Int
+        _ sources: [(column: String, source: Source)], numbers: Set<String>, large: Set<String> = [],
+        maximumLength: Int
     ) async throws(Refusal) -> [UInt8] {
         let others = further(besides: sources)
         var result: [UInt8] = []
         var line = 1
+        var failure: Refusal?
         func write(_ fields: [String], at target: Int) {
-            var writer = CSVWriter { result += $0 }
-            while line < target {
-                try? writer.append([""])
-                line += 1
+            let blank = max(target - line, 0)
+            if result.count + blank <= maximumLength {
+                result += repeatElement(UInt8(ascii: "\n"), count: blank)
+                var writer = CSVWriter { result += $0 }
+                try? writer.append(fields)
+                try? writer.finish()
+                line += blank + 1 + fields.reduce(0) { $0 + $1.lineBreakCount }
             }
-            try? writer.append(fields)
-            try? writer.finish()
-            line += 1 + fields.reduce(0) { $0 + $1.lineBreakCount }
+            if result.count + blank > maximumLength {
+                failure = Refusal(description: "the converted file is longer than \(maximumLength) bytes")
+            }
         }
         var parser = CSVParser(separator: separator)
-        var failure: Refusal?
         var isHeader = true
         let emit: (CSVParser.Record) -> Void = { record in
             guard failure == nil else { return }
@@ -123,12 +128,10 @@ public struct CSVConversion: Sendable {
                     case .column(let index): fields[index]
                     case .constant(let text): text
                     }
-                return numbers.contains(column) ? text.withDecimalPoint : text
+                return numbers.contains(column)
+                    ? text.withDecimalPoint(unlessLarge: large.contains(column)) : text
             }
             write(values + others.map { fields[$0.index] }, at: record.line)
-            if result.count > maximumLength {
-                failure = Refusal(description: "the converted file is longer than \(maximumLength) bytes")
-            }
         }
         var rest = file[...]
         while !rest.isEmpty, failure == nil {
@@ -144,14 +147,23 @@ public struct CSVConversion: Sendable {
     /// The columns that are no source, with names that no other column has.
     private func further(besides sources: [(column: String, source: Source)]) -> [(index: Int, name: String)]
     {
-        var names = Set(sources.map { Array($0.column.utf8) })
         let taken = Set(sources.compactMap { if case .column(let index) = $0.source { index } else { nil } })
-        return columns.indices.filter { !taken.contains($0) }.map { index in
-            let name = columns[index].isBlank ? "column \(index + 1)" : columns[index]
-            var (unique, number) = (name, 2)
-            while !names.insert(Array(unique.utf8)).inserted {
-                unique = "\(name) \(number)"
+        let others = columns.indices.filter { !taken.contains($0) }
+        var used = Set(sources.map { Array($0.column.utf8) })
+        var names: [Int: String] = [:]
+        // The first column of each name keeps it, before any other name is made.
+        for index in others where !columns[index].isBlank && used.insert(Array(columns[index].utf8)).inserted
+        {
+            names[index] = columns[index]
+        }
+        return others.map { index in
+            if let name = names[index] { return (index, name) }
+            let isBlank = columns[index].isBlank
+            let name = isBlank ? "column \(index + 1)" : columns[index]
+            var (unique, number) = isBlank ? (name, 1) : ("\(name) 2", 2)
+            while !used.insert(Array(unique.utf8)).inserted {
                 number += 1
+                unique = "\(name) \(number)"
             }
             return (index, unique)
         }
@@ -165,14 +177,15 @@ extension CSVParser.Record {
 
 extension String {
     /// A number with a decimal comma gets a point. Other texts stay.
-    fileprivate var withDecimalPoint: String {
+    /// - Parameter isLarge: Whether a comma before three digits can separate thousands.
+    package func withDecimalPoint(unlessLarge isLarge: Bool) -> String {
         let parts = split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 2, let sign = parts[0].first else { return self }
         let digits = ["-", "+"].contains(sign) ? parts[0].dropFirst() : parts[0]
         let isNumber = [digits, parts[1]].allSatisfy { part in
             !part.isEmpty && part.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
         }
-        return isNumber ? "\(parts[0]).\(parts[1])" : self
+        return isNumber && !(isLarge && parts[1].count == 3) ? "\(parts[0]).\(parts[1])" : self
     }
 
     /// Line breaks are LF, CR and CR LF.

@@ -300,12 +300,13 @@ import Testing
                 key, of: console.acme.id, by: "operator:test", cascade: true
             ) { _ in }
             let audit = try await console.get("/t/acme/audit?relation=locations", cookie).text
-            let again = try Self.restoration(in: audit)
-            #expect(again.hasPrefix("/t/acme/add/places?entry="))
+            let deleted = try Self.restoration(in: audit)
             // The entry of a change leads to the same form if the item is deleted.
-            #expect(
-                try await console.get(link, cookie).headers[.location]?.hasPrefix("/t/acme/add/places")
-                    == true)
+            for entry in [deleted, link] {
+                let form = try await console.get(entry, cookie).headers[.location]
+                #expect(form?.hasPrefix("/t/acme/add/places?entry=") == true, "\(entry)")
+            }
+            let again = try #require(try await console.get(deleted, cookie).headers[.location])
             let filled = try await console.get(again, cookie).text
             let values = filled.matches(of: /<input id="([^"]+)"[^>]* value="([^"]*)"/).reduce(into: [:]) {
                 $0[String($1.1)] = String($1.2)
@@ -351,16 +352,20 @@ import Testing
             let clips = console.store.items.clips
             let clip = try Clip.read([
                 "bundleID": "com.example.Other.Clip", "teamID": "ABCDE12345", "multiBusiness": true,
-                "attestation": ["confirm": "monitor"],
+                "attestation": ["confirm": "require"],
             ])
-            _ = try await clips.change(clip.key, of: console.acme.id, by: "operator:test") { _ in clip }
+            _ = try await clips.change(
+                clip.key, of: console.acme.id, by: "operator:test", force: true
+            ) { _ in clip }
             let edit = try await console.get("/t/acme/clips/com.example.Other.Clip/edit", cookie).text
             #expect(edit.contains("Attestation: this form cannot show the value."))
             _ = try await clips.delete(
                 clip.key, of: console.acme.id, by: "operator:test", cascade: false
             ) { _ in }
             let audit = try await console.get("/t/acme/audit?relation=clips", cookie).text
-            let form = try await console.get(Self.restoration(in: audit), cookie).text
+            let page = try #require(
+                try await console.get(Self.restoration(in: audit), cookie).headers[.location])
+            let form = try await console.get(page, cookie).text
             #expect(form.contains("Attestation: this form cannot show the value."))
             let entry = String(try #require(form.firstMatch(of: /name="entry" value="([0-9]+)"/)).1)
             let added = try await console.post(
@@ -400,11 +405,13 @@ import Testing
 
     // MARK: Conflicts
 
+    /// The changes of both people stay.
     @Test func formOfAnOlderStateIsAConflict() async throws {
         try await TestConsole.withConsole { console in
             let cookie = try await console.signIn()
             let path = "/t/acme/places/door"
-            let version = try await Self.version(at: path, console, cookie)
+            let opened = try await console.get("\(path)/edit", cookie).text
+            var form = try Self.fields(of: opened, button: "Review changes")
             let key = try LocationIdentifier("door")
             _ = try await console.store.items.locations.change(
                 key, of: console.acme.id, by: "operator:other"
@@ -413,16 +420,33 @@ import Testing
                 changed.metadata = ["Owner": "B"]
                 return changed
             }
-            let form = ["name": "Mine", "metadata": "", "step": "review", "version": version]
-            let review = try await console.post("\(path)/edit", form, cookie)
-            #expect(review.status == .conflict && review.text.contains("Owner: B"))
+            form["name"] = "Mine"
+            form["metadata"] = ""
+            let conflict = try await console.post("\(path)/edit", form, cookie)
+            let fields = conflict.text.matches(of: /<th scope="row">([^<]+)</).map { String($0.1) }
+            #expect(conflict.status == .conflict && fields == ["Name"])
             let again = try Self.fields(
-                of: review.text, button: "Review your changes against the current values")
-            let page = try await console.post("\(path)/edit", again, cookie)
-            #expect(page.status == .ok && page.text.contains("Owner: B"))
-            #expect(
-                try await console.store.items.locations.item(key, of: console.acme.id)?.name.text
-                    == "The door")
+                of: conflict.text, button: "Review your changes against the current values")
+            let review = try await console.post("\(path)/edit", again, cookie)
+            let save = try Self.fields(of: review.text, button: "Save")
+            #expect(try await console.post("\(path)/edit", save, cookie).status == .seeOther)
+            let saved = try await console.store.items.locations.item(key, of: console.acme.id)
+            #expect(saved?.name.text == "Mine" && saved?.metadata == ["Owner": "B"])
+        }
+    }
+
+    @Test func refusedChangeKeepsItsForm() async throws {
+        try await TestConsole.withConsole { console in
+            let cookie = try await console.signIn()
+            _ = try await console.store.changeQuotas(of: console.acme.slug) { quotas in
+                quotas[.locations] = Quota(rows: 1, bytes: 100)
+            }
+            let path = "/t/acme/places/door/edit"
+            let long = "Note: " + String(repeating: "x", count: 200)
+            let version = try await Self.version(at: "/t/acme/places/door", console, cookie)
+            let refused = try await console.post(path, ["metadata": long, "version": version], cookie)
+            #expect(refused.status == .unprocessableContent && refused.text.contains(long))
+            #expect(refused.text.contains(version) && refused.text.contains(#"role="alert""#))
         }
     }
 
@@ -434,6 +458,11 @@ import Testing
         location.name = try DisplayName(" Donuts")
         let entered = ItemDraft(location, FormFields("name=Donuts&radius=100"))
         #expect(entered.changes.isEmpty)
+        let again = ItemDraft(restoring: location, in: nil, FormFields("name=Donuts"))
+        #expect(again["name"] == " Donuts")
+        // The composed and the decomposed form of a letter differ.
+        location.name = try DisplayName("Cafe\u{301}")
+        #expect(ItemDraft(location, FormFields("name=Caf%C3%A9")).changes.count == 1)
         var exact = ItemDraft(location, FormFields("name=+Bagels+"), isExact: true)
         let made = exact.made(from: location)
         #expect(made?.name.text == " Bagels ")

@@ -3,8 +3,10 @@ import Testing
 
 @Suite struct CSVConversionTests {
     private func rows(_ bytes: [UInt8]) -> [String] {
-        String(decoding: bytes, as: UTF8.self).split(omittingEmptySubsequences: false) { $0 == "\r\n" }
-            .map(String.init)
+        String(decoding: bytes, as: UTF8.self).split(
+            omittingEmptySubsequences: false, whereSeparator: \.isNewline
+        )
+        .map(String.init)
     }
 
     @Test(arguments: [
@@ -34,11 +36,16 @@ import Testing
         let file = Array("a,b\n\"1\n2\",x\n\n3,y\n".utf8)
         let conversion = try #require(CSVConversion(file))
         let converted = try await conversion.converted([("c", .column(0))], numbers: [], maximumLength: 1_000)
-        #expect(String(decoding: converted, as: UTF8.self) == "c,b\r\n\"1\n2\",x\r\n\r\n3,y\r\n")
+        #expect(String(decoding: converted, as: UTF8.self) == "c,b\r\n\"1\n2\",x\r\n\n3,y\r\n")
     }
 
     /// A number with a comma in another column is a text.
     @Test func onlyNumbersGetADecimalPoint() async throws {
+        let large = try #require(CSVConversion(Array("a;b\n1,000;1,00\n".utf8)))
+        let kept = try await large.converted(
+            [("n", .column(0)), ("m", .column(1))], numbers: ["n", "m"], large: ["n", "m"],
+            maximumLength: 1_000)
+        #expect(rows(kept) == ["n,m", "\"1,000\",1.00", ""])
         let conversion = try #require(CSVConversion(Array("a;b\n1,5;1,5\nx,5;,5\n".utf8)))
         let converted = try await conversion.converted(
             [("n", .column(0)), ("t", .column(1))], numbers: ["n"], maximumLength: 1_000)
@@ -75,6 +82,18 @@ import Testing
         let converted = try await conversion.converted(
             [("name", .column(1))], numbers: [], maximumLength: 1_000)
         #expect(rows(converted) == ["name,Note,column 3,Note 2,name 2", "2,1,3,4,5", "2,1,3,4,5", ""])
+        // A name that is made must not take the place of a column's own name.
+        let taken = try #require(CSVConversion(Array("Note;Note;Note 2; ;column 4\n1;2;3;4;5\n".utf8)))
+        let named = try await taken.converted([], numbers: [], maximumLength: 1_000)
+        #expect(rows(named) == ["Note,Note 3,Note 2,column 4 2,column 4", "1,2,3,4,5", ""])
+    }
+
+    @Test func blankLinesCountTowardsTheLimit() async throws {
+        let lines = String(repeating: "\n", count: 100_000)
+        let conversion = try #require(CSVConversion(Array("a,b\n\(lines)1,2\n".utf8)))
+        await #expect(throws: CSVConversion.Refusal.self) {
+            try await conversion.converted([("c", .column(0))], numbers: [], maximumLength: 50_000)
+        }
     }
 
     @Test(arguments: [

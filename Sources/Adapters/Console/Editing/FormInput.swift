@@ -16,6 +16,9 @@ struct FormInput: Sendable {
         let title: String
     }
 
+    /// Precedes the name of an input whose text a form sends as the person saw it.
+    static let seenPrefix = "seen."
+
     /// The form's field.
     let name: String
     let label: String

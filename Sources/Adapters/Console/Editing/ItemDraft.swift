@@ -39,26 +39,23 @@ struct ItemDraft<Item: EditableItem>: Sendable {
         return completed
     }
 
-    /// The draft of a change. An input that the form does not have keeps the item's text.
-    /// - Parameter isExact: Whether the form has exact texts, as the review sends them. Otherwise a person entered them, and
-    ///   white space at an edge is no change.
+    /// The draft of a change. An input keeps the item's text if the form does not have it, or if the person did not change it.
+    /// - Parameter isExact: Whether the form has exact texts, as the review sends them. Otherwise a person entered them: white
+    ///   space at an edge, and the order of lines, are no change.
     init(_ item: Item, _ form: FormFields = FormFields(""), isExact: Bool = false) {
         isNew = false
         current = Self.texts(of: item)
         hiddenFields = Self.hiddenFields(of: item, besides: current, isNew: false)
         texts = current
-        let lines = Self.inputs(isNew: false).filter { if case .lines = $0.kind { true } else { false } }.map(
-            \.name)
         for (name, old) in current where form.has(name) {
-            let new = form.line(name) ?? ""
+            // The item may have changed since the person saw it.
+            let base = form.exact(FormInput.seenPrefix + name) ?? old
             if isExact {
-                texts[name] = form.all[name]?.replacing("\r\n", with: "\n")
-            } else if lines.contains(name), (try? TextLines.texts(in: new)) == (try? TextLines.texts(in: old))
-            {
-                // The order of the lines is no change.
-                continue
-            } else if new != old.trimmingCharacters(in: .whitespacesAndNewlines) {
-                texts[name] = new
+                let new = form.exact(name) ?? ""
+                if !new.hasBytes(of: base) { texts[name] = new }
+            } else {
+                let new = form.line(name) ?? ""
+                if !Self.isSame(new, as: base, in: name) { texts[name] = new }
             }
         }
         Item.correct(&texts)
@@ -72,19 +69,45 @@ struct ItemDraft<Item: EditableItem>: Sendable {
         current = now
         let restored = Self.texts(of: earlier, isNew: item == nil)
         texts = item == nil ? restored : restored.filter { now[$0.key] != nil }
-        hiddenFields = Self.hiddenFields(of: earlier, besides: texts, isNew: isNew)
-        if isNew { kept = earlier.patchable }
-        for name in texts.keys where form.has(name) { texts[name] = form.line(name) ?? "" }
+        if let item {
+            let (old, new) = (earlier.json, item.json)
+            hiddenFields = Self.fields(besides: texts, isNew: false) { old[$0.name] != new[$0.name] }
+        } else {
+            hiddenFields = Self.hiddenFields(of: earlier, besides: texts, isNew: true)
+            kept = earlier.patchable
+        }
+        for (name, old) in texts where form.has(name) {
+            let new = form.line(name) ?? ""
+            if !Self.isSame(new, as: old, in: name) { texts[name] = new }
+        }
         Item.correct(&texts)
+    }
+
+    /// Whether a text that a person entered is the same value.
+    private static func isSame(_ text: String, as old: String, in name: String) -> Bool {
+        let isOfLines = inputs(isNew: true).contains { input in
+            if case .lines = input.kind { input.name == name } else { false }
+        }
+        guard isOfLines else { return text.hasBytes(of: old.trimmingCharacters(in: .whitespacesAndNewlines)) }
+        guard let texts = try? TextLines.texts(in: text), let lines = TextLines.text(of: texts) else {
+            return false
+        }
+        return lines.hasBytes(of: old)
+    }
+
+    private static func fields(
+        besides texts: [String: String], isNew: Bool, where isMeant: (Field<Item>) -> Bool
+    ) -> [String] {
+        Item.fields.filter { field in
+            field.kind != .readOnly && (isNew || field.kind != .key)
+                && !inputs(of: field).contains { texts[$0.name] != nil } && isMeant(field)
+        }.map(\.name.memberLabel)
     }
 
     private static func hiddenFields(
         of item: Item, besides texts: [String: String], isNew: Bool
     ) -> [String] {
-        Item.fields.filter { field in
-            field.kind != .readOnly && (isNew || field.kind != .key) && field.value(of: item) != nil
-                && !inputs(of: field).contains { texts[$0.name] != nil }
-        }.map(\.name.memberLabel)
+        fields(besides: texts, isNew: isNew) { $0.value(of: item) != nil }
     }
 
     private static func text(_ value: JSONValue) -> String { value.stringValue ?? value.text }
@@ -152,6 +175,9 @@ struct ItemDraft<Item: EditableItem>: Sendable {
 
     subscript(name: String) -> String { texts[name] ?? "" }
 
+    /// The texts of the current item, by the names of the inputs. Forms send them back as what the person saw.
+    var seen: [(String, String)] { isNew ? [] : inputs.map { ($0.name, current[$0.name] ?? "") } }
+
     /// The names and texts of all inputs.
     var values: [(String, String)] { inputs.map { ($0.name, self[$0.name]) } }
 
@@ -159,7 +185,7 @@ struct ItemDraft<Item: EditableItem>: Sendable {
     var changes: [(input: FormInput, old: String, new: String)] {
         inputs.compactMap { input in
             let (old, new) = (current[input.name] ?? "", self[input.name])
-            return old == new ? nil : (input, old, new)
+            return old.hasBytes(of: new) ? nil : (input, old, new)
         }
     }
 
@@ -345,6 +371,13 @@ struct ItemDraft<Item: EditableItem>: Sendable {
 }
 
 extension FormFields {
-    /// The field, with the line breaks of a stored text: browsers send CR LF.
+    /// The field without white space around it, with the line breaks of a stored text: browsers send CR LF.
     fileprivate func line(_ name: String) -> String? { self[name]?.replacing("\r\n", with: "\n") }
+
+    fileprivate func exact(_ name: String) -> String? { all[name]?.replacing("\r\n", with: "\n") }
+}
+
+extension String {
+    /// Compares bytes: two `String`s are equal if one has the composed and the other the decomposed form of a character.
+    fileprivate func hasBytes(of other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

@@ -31,36 +31,34 @@ struct ItemEditor<Item: EditableItem>: Sendable {
     /// The form of a new item. `entry` in the query fills it with the values of a deleted item.
     @Sendable func newForm(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
-        return .page(try await newPage(request, tenant, newDraft(request.query, request, tenant)))
+        let earlier = try await request.earlierState(Item.self, of: tenant, request.query["entry"])
+        return .page(try await newPage(request, tenant, Self.newDraft(request.query, from: earlier)))
     }
 
-    private func newDraft(
-        _ fields: FormFields, _ request: ConsoleRequest, _ tenant: Tenant
-    ) async throws -> ItemDraft<Item> {
-        guard let earlier = try await request.earlierState(Item.self, of: tenant, fields["entry"]) else {
-            return ItemDraft(fields)
-        }
-        return ItemDraft(restoring: earlier, in: nil, fields)
+    /// - Parameter earlier: the deleted item that is added again; nil for none.
+    private static func newDraft(_ fields: FormFields, from earlier: Item?) -> ItemDraft<Item> {
+        earlier.map { ItemDraft(restoring: $0, in: nil, fields) } ?? ItemDraft(fields)
     }
 
     @Sendable func create(_ request: ConsoleRequest) async throws -> ConsoleResponse {
         let tenant = try await request.tenant()
         try request.requireChange()
-        var draft = try await newDraft(request.form, request, tenant)
+        let earlier = try await request.earlierState(Item.self, of: tenant, request.form["entry"])
+        var draft = Self.newDraft(request.form, from: earlier)
         if let item = draft.made(from: nil) {
+            // A clip that required attestation requires it again, although its attested requests are deleted.
+            let isAgain = earlier.map { Item.name(of: $0.key) == Item.name(of: item.key) } ?? false
             do {
                 _ = try await request.store(Item.self).change(
-                    item.key, of: tenant.id, by: request.session.access.actor
+                    item.key, of: tenant.id, by: request.session.access.actor, force: isAgain
                 ) { current in
                     guard current == nil else { throw Item.existing(item.key) }
                     return item
                 }
                 await findings.forget(tenant.id)
                 return .seeOther(HTMLLink(item: item.key, Item.self, of: tenant, query: [("saved", "1")]))
-            } catch let error as AdministrationError {
+            } catch let error where Self.isRefusal(error) {
                 draft.refuse(error, in: Self.field(of: error))
-            } catch let error as QuotaExceeded {
-                draft.refuse(error, in: "")
             }
         }
         var page = try await newPage(request, tenant, draft)
@@ -156,7 +154,7 @@ struct ItemEditor<Item: EditableItem>: Sendable {
             }
         } catch let error as Changed {
             return .page(conflict(tenant, error.now, ItemDraft(error.now, request.form, isExact: true)))
-        } catch let error as AdministrationError where Self.field(of: error) != "" {
+        } catch let error where Self.isRefusal(error) {
             draft.refuse(error, in: Self.field(of: error))
             return .page(try await formPage(request, tenant, item, draft))
         }
@@ -169,9 +167,13 @@ struct ItemEditor<Item: EditableItem>: Sendable {
         let now: Item
     }
 
-    /// The field to which a refusal of the database refers; "" for none.
-    private static func field(of error: AdministrationError) -> String {
-        switch error {
+    private static func isRefusal(_ error: any Error) -> Bool {
+        error is AdministrationError || error is QuotaExceeded
+    }
+
+    /// The field to which a refusal refers; "" for none.
+    private static func field(of error: any Error) -> String {
+        switch error as? AdministrationError {
         case .unknownLocation: "location"
         case .unknownClip: "clip"
         case .unknownImage: "card.image"
@@ -221,6 +223,7 @@ struct ItemEditor<Item: EditableItem>: Sendable {
                 ) { form in
                     form.hiddenField("step", Step.review.rawValue)
                     form.hiddenField("version", version)
+                    form.seen(draft)
                     form.inputs(of: draft, choices)
                     form.element(.p) { p in
                         p.element(.button, .class("main"), text: "Review changes")
@@ -247,11 +250,7 @@ struct ItemEditor<Item: EditableItem>: Sendable {
             of: changed, request, tenant, in: table.current?.table(of: tenant.id))
         let shown = draft
         return frame("Review", tenant, item, shown) { main in
-            for field in shown.hiddenFields {
-                main.element(
-                    .p, .class("hint"),
-                    text: "\(field): this form cannot show the value. Change it with the command.")
-            }
+            main.hiddenFields(of: shown)
             guard changed.json != item.json else {
                 main.element(.p, text: "No changes.")
                 main.element(.p) { p in
@@ -278,6 +277,7 @@ struct ItemEditor<Item: EditableItem>: Sendable {
     ) {
         html.element(.form, .post, .action(HTMLLink(item: item.key, Item.self, of: tenant, "edit"))) { form in
             for (name, value) in draft.values { form.hiddenField(name, value) }
+            form.seen(draft)
             form.hiddenField("version", item.version)
             form.hiddenField("step", step.rawValue)
             form.element(.button, step == .save ? .class("main") : nil, text: text)
@@ -290,6 +290,7 @@ struct ItemEditor<Item: EditableItem>: Sendable {
                 .p, .class("error"), .role("alert"),
                 text: "This \(Item.noun) has changed since you opened it. Your changes were not saved.")
             main.differences(draft)
+            main.hiddenFields(of: draft)
             main.element(.div, .class("actions")) { actions in
                 Self.send(
                     draft, now, tenant, .review, "Review your changes against the current values", &actions)
@@ -328,10 +329,21 @@ extension HTMLWriter {
             }
             self.input(input, value: value, error: draft.errors[input.name])
         }
+        hiddenFields(of: draft)
+    }
+
+    fileprivate mutating func hiddenFields<Item>(of draft: ItemDraft<Item>) {
         for field in draft.hiddenFields {
             element(
                 .p, .class("hint"),
                 text: "\(field): this form cannot show the value. Change it with the command.")
+        }
+    }
+
+    /// The texts that the person has seen, by which the console knows what the person changed.
+    fileprivate mutating func seen<Item>(_ draft: ItemDraft<Item>) {
+        for (name, text) in draft.seen {
+            hiddenField(FormInput.seenPrefix + name, text)
         }
     }
 

@@ -25,7 +25,7 @@ extension AuditEntry {
         return try? Item.read(members)
     }
 
-    /// The page that gives the item its values before the change, or adds a deleted item again; nil if there is none.
+    /// The page that gives the item its values before the change, or adds it again; nil if there is none.
     func restoration(for tenant: Tenant) -> HTMLLink? {
         kinds.lazy.compactMap { link(to: $0, tenant) }.first
     }
@@ -35,9 +35,7 @@ extension AuditEntry {
 
     private func link<Item: EditableItem>(to _: Item.Type, _ tenant: Tenant) -> HTMLLink? {
         guard let item = itemBefore(Item.self) else { return nil }
-        let query: [(String, String?)] = [("entry", "\(id)")]
-        return action == .delete
-            ? HTMLLink(adding: Item.self, to: tenant, query: query)
-            : HTMLLink(item: item.key, Item.self, of: tenant, "edit", query: query)
+        // If the item is deleted, this page leads to the form that adds it.
+        return HTMLLink(item: item.key, Item.self, of: tenant, "edit", query: [("entry", "\(id)")])
     }
 }

@@ -26,6 +26,8 @@ struct ImportColumns {
     /// The radius if the file has no column for it, in metres. [ours]
     private static let usualRadius = "100"
 
+    /// How many characters of a column's name the page shows. [ours]
+    private static let maximumTitleLength = 100
     /// The maximum length of a radius for all locations, in bytes. [ours]
     private static let maximumConstantLength = 32
 
@@ -56,9 +58,8 @@ struct ImportColumns {
                 sources.append((field.cell, .column(index)))
             } else if field.cell == "radius", !radius.isEmpty {
                 sources.append((field.cell, .constant(radius)))
-                if Double(decimal: radius.replacing(",", with: ".")) == nil
-                    || radius.utf8.count > Self.maximumConstantLength
-                {
+                let number = Double(decimal: radius.withDecimalPoint(unlessLarge: true)) ?? 0
+                if !(number > 0 && number <= 500) || radius.utf8.count > Self.maximumConstantLength {
                     errors["constant.radius"] = "Enter metres above 0 and at most 500."
                 }
             } else {
@@ -68,10 +69,20 @@ struct ImportColumns {
         guard errors.isEmpty else { return nil }
         do {
             return try await conversion.converted(
-                sources, numbers: Self.numbers, maximumLength: HeldFiles.maximumLength)
+                sources, numbers: Self.numbers, large: ["radius"], maximumLength: HeldFiles.maximumLength)
         } catch {
             errors[""] = "\(error)".capitalizedSentence + "."
             return nil
+        }
+    }
+
+    /// The columns as the page names them: each has a name of its own.
+    private var titles: [String] {
+        let names = conversion.columns
+        return names.indices.map { index in
+            let name = String(names[index].prefix(Self.maximumTitleLength))
+            if name.allSatisfy(\.isWhitespace) { return "column \(index + 1)" }
+            return names.count { $0 == names[index] } > 1 ? "\(name) (column \(index + 1))" : name
         }
     }
 
@@ -86,7 +97,8 @@ struct ImportColumns {
             text:
                 "Choose the column of the file for each field. The other columns keep their names: details.NAME and card.PATH are fields of the location, all others are metadata."
         )
-        html.table("The first rows of the file", columns: conversion.columns) { rows in
+        let titles = titles
+        html.table("The first rows of the file", columns: titles) { rows in
             for row in conversion.rows {
                 rows.element(.tr) { tr in
                     for text in row.prefix(conversion.columns.count) { tr.element(.td) { $0.name(text) } }
@@ -102,7 +114,7 @@ struct ImportColumns {
                         FormInput.Choice(
                             value: "", title: field.cell == "radius" ? "the same for all" : "choose")
                     ]
-                    + conversion.columns.enumerated().map { FormInput.Choice(value: "\($0)", title: $1) }
+                    + titles.enumerated().map { FormInput.Choice(value: "\($0)", title: $1) }
                 form.input(
                     FormInput(name: name, label: field.name.memberLabel, kind: .choice(choices)),
                     value: texts[name] ?? "", error: errors[name])

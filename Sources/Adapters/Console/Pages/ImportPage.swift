@@ -203,7 +203,6 @@ struct ImportPage: Sendable {
         let form = request.form
         let converted = try await files.with(owner) { await columns.convert(form) }
         guard let converted else { return .page(columnsPage(tenant, digest, choice, columns)) }
-        await held.drop(digest, of: tenant.id, by: owner)
         let new = await held.hold(converted, of: tenant.id, by: owner, at: request.now)
         return .seeOther(Self.link(tenant, new, choice))
     }

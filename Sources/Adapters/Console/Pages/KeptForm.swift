@@ -45,7 +45,8 @@ struct KeptForm {
                 p.text(".")
             }
             main.table("Fields of the form", columns: ["Field", "Value"]) { rows in
-                for (name, value) in values where name != SubmittedForms.field {
+                for (name, value) in values
+                where name != SubmittedForms.field && !name.hasPrefix(FormInput.seenPrefix) {
                     rows.element(.tr) { row in
                         row.element(.th, .scope("row"), text: name)
                         row.element(.td) { $0.name(String(value.prefix(Self.shownLength))) }

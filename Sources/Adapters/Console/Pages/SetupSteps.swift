@@ -24,8 +24,8 @@ struct SetupSteps {
     /// Nil for a tenant that is in use.
     /// - Parameter counted: the tenant's numbers of the last days.
     init?(_ request: ConsoleRequest, _ tenant: Tenant, _ counted: Statistics) async throws {
-        let confirmations = counted.confirmations ?? 0
-        guard confirmations == 0, counted.lookups < Self.lookupsInUse else { return nil }
+        let (confirmations, delivered) = (counted.confirmations ?? 0, counted.delivered ?? 0)
+        guard confirmations == 0 || delivered == 0, counted.lookups < Self.lookupsInUse else { return nil }
         let administration = request.stores.administration
         let items = administration.items
         func hasItems<Item: Resource>(_ store: any CatalogueStore<Item>) async throws -> Bool {
@@ -61,7 +61,7 @@ struct SetupSteps {
                 link: HTMLLink(.confirmations, of: tenant), isDone: confirmations > 0),
             Step(
                 title: "Deliver a notification", hint: "Your server sends it to a registered instance.",
-                link: HTMLLink(.deliveries, of: tenant), isDone: (counted.delivered ?? 0) > 0),
+                link: HTMLLink(.deliveries, of: tenant), isDone: delivered > 0),
         ]
     }
 
