@@ -7,7 +7,7 @@ import Lookups
 import Tenancy
 
 /// A kind of item that people create, change and delete in the console. Its forms follow from the fields of the resource.
-protocol EditableItem: APIItem, WritableResource {
+protocol EditableItem: WritableResource {
     /// The pages of the items.
     static var section: Page.Section { get }
     /// What an item is called in a sentence.
@@ -61,6 +61,12 @@ extension EditableItem {
     ) async throws -> (inout HTMLWriter) -> Void { { _ in } }
     var heading: String { Self.name(of: key) }
     var commandArguments: String { Self.name(of: key).shellQuoted }
+
+    static func choices(
+        in items: CatalogueStores, of tenant: TenantID
+    ) async throws -> [String: [FormInput.Choice]] {
+        field(named: "card") == nil ? [:] : try await images(in: items, of: tenant)
+    }
 
     /// The images that a card can show, if they are few.
     static func images(
@@ -129,12 +135,6 @@ extension Clip: EditableItem {
     }
 
     static func store(in stores: CatalogueStores) -> (any CatalogueStore<Self>)? { stores.clips }
-
-    static func choices(
-        in items: CatalogueStores, of tenant: TenantID
-    ) async throws -> [String: [FormInput.Choice]] {
-        try await images(in: items, of: tenant)
-    }
 }
 
 extension ShortCode: EditableItem {
@@ -151,10 +151,6 @@ extension ShortCode: EditableItem {
     static func store(in stores: CatalogueStores) -> (any CatalogueStore<Self>)? {
         stores.plainCollections.lazy.compactMap { $0 as? any CatalogueStore<ShortCode> }.first
     }
-
-    static func choices(
-        in items: CatalogueStores, of tenant: TenantID
-    ) async throws -> [String: [FormInput.Choice]] { [:] }
 }
 
 extension HTMLLink {

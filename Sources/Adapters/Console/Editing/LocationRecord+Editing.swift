@@ -35,12 +35,6 @@ extension LocationRecord: EditableItem {
         (texts["latitude"], texts["longitude"]) = pair
     }
 
-    static func choices(
-        in items: CatalogueStores, of tenant: TenantID
-    ) async throws -> [String: [FormInput.Choice]] {
-        try await images(in: items, of: tenant)
-    }
-
     var heading: String { name.text }
     static var hasMap: Bool { true }
 
