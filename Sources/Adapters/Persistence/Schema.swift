@@ -3,9 +3,9 @@ public import PostgreSQL
 /// The migrations of `sql/migrations`, which are part of the binary.
 public enum Schema {
     /// All migrations in order.
-    /// Migrations from 16 on may have a `compatibleFrom`: programs whose latest migration has this number or a higher one still work
-    /// after the migration. Leave `compatibleFrom` out if all older programs must stop: "A migration" in `CONTRIBUTING.md` lists the
-    /// cases.
+    /// A migration from 16 on may have a `compatibleFrom`, the number of an earlier migration. Programs that contain this earlier
+    /// migration still work after the new one. Leave `compatibleFrom` out if all older programs must stop: "A migration" in
+    /// `CONTRIBUTING.md` lists the cases.
     ///
     /// The constant for the file `0034_x.sql` is called `_034_x_sql`, because SwiftPM replaces the first digit by an underscore.
     public static let migrations = [

@@ -213,7 +213,7 @@ enum Settings {
         """)
     static let confirmationRetention = Setting(
         "confirmation-retention", "DOORSTEP_CONFIRMATION_RETENTION", default: 90,
-        in: ConfirmationDays.retentions, "Days before confirmations and counts of launches are deleted")
+        in: ConfirmationDays.retentions, "Days before confirmations, and counts of lookups and launch reports, are deleted")
     static let instanceRetention = Setting(
         "instance-retention", "DOORSTEP_INSTANCE_RETENTION", default: 30,
         in: NotificationRetention.retentions,
@@ -328,7 +328,7 @@ enum Settings {
         "log-level", "DOORSTEP_LOG_LEVEL", default: Logger.Level.info, value: "level",
         range: Logger.Level.allCases.map(\.rawValue).joined(separator: ", "),
         """
-        Minimum level of log messages. Successful requests, and refusals without a valid key, are logged at debug. For \
+        Minimum level of log messages. Successful requests, and refusals without a valid key except 429, are logged at debug. For \
         other refusals, the log has the first of each kind, and then their number. The level is one of these
         """, show: \.rawValue, parse: { Logger.Level(rawValue: $0) })
     static let logFormat = Setting<LogFormat, Void>(
