@@ -26,7 +26,8 @@ public enum TestServer {
     /// Runs the closure with the connection string of a new database: an empty one, or a copy of another database, which keeps its
     /// encoding.
     ///
-    /// The database is dropped afterwards, even if connections remain.
+    /// The database is dropped afterwards, even if connections remain. The copy is one of files: the server does not write it to its
+    /// log, which takes half the processor time.
     public nonisolated(nonsending) static func withDatabase<R: Sendable>(
         template: String? = nil, encoding: String = "UTF8",
         _ body: nonisolated(nonsending) (String) async throws -> R
@@ -38,6 +39,7 @@ public enum TestServer {
             try await connection.execute(
                 """
                 CREATE DATABASE \(identifier: name) TEMPLATE \(identifier: template ?? "template0")
+                    STRATEGY file_copy
                     ENCODING \(identifier: encoding) \(unsafeSQL: encoding == "UTF8" ? "" : "LOCALE 'C'")
                 """)
         }
