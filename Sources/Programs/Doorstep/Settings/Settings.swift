@@ -318,8 +318,8 @@ enum Settings {
     static let domainCheckInterval = Setting(
         "domain-check-interval", "DOORSTEP_DOMAIN_CHECK_INTERVAL", default: 24, in: 0...8_760,
         """
-        Hours between two checks of a domain's proof. With 0, the server checks only domains for which a second tenant \
-        has published a proof
+        Hours between two checks of a domain's proof. With 0, there are no regular checks: the server checks a \
+        domain only if another tenant publishes a proof of the same domain
         """)
 
     // MARK: Logs and secrets
