@@ -155,7 +155,7 @@ extension MetricDescription {
             "Metrics that were not kept, because there were too many"),
         .init(
             "doorstep_notifications_total", .counter, labels: ["decision"],
-            "Instances to which notifications were addressed, by decision: queued, or the reason for no notification"
+            "Decisions about instances to which notifications were addressed: queued, or the reason for no notification"
         ),
         .init(
             "doorstep_queue_messages", .gauge, labels: ["queue"],

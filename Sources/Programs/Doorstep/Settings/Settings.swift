@@ -213,7 +213,8 @@ enum Settings {
         """)
     static let confirmationRetention = Setting(
         "confirmation-retention", "DOORSTEP_CONFIRMATION_RETENTION", default: 90,
-        in: ConfirmationDays.retentions, "Days before confirmations, and counts of lookups and launch reports, are deleted")
+        in: ConfirmationDays.retentions,
+        "Days before confirmations, and counts of lookups and launch reports, are deleted")
     static let instanceRetention = Setting(
         "instance-retention", "DOORSTEP_INSTANCE_RETENTION", default: 30,
         in: NotificationRetention.retentions,
