@@ -224,7 +224,7 @@ struct Diagnosis {
     private static func advanced(_ url: InvocationURL, _ evidence: Evidence) -> DiagnosisCheck {
         let best = evidence.table.match(url, preferringAdvanced: true)?.experience
         if let best, best.kind == .advanced {
-            return .ok(.advancedExperience, best.url, "registered for \(best.clip)")
+            return .ok(.advancedExperience, best.url, "in the catalogue for \(best.clip)")
         }
         guard let match = evidence.match else {
             return .no(.advancedExperience, "not_registered", nil, "no experience matches")

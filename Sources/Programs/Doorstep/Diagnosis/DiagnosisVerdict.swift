@@ -20,7 +20,7 @@ struct DiagnosisVerdict {
     let reason: String?
     /// A sentence for people. Its subject is the URL.
     let text: String
-    /// The registered URL that is most similar to a URL without a location.
+    /// The URL of the catalogue that is most similar to a URL without a location.
     let nearest: String?
 
     /// Whether no known fact prevents a launch at a location.
