@@ -170,6 +170,8 @@ public final class ConnectionPool: Sendable {
             return (leased, shared.nextWaiter)
         }
         if let leased { return leased }
+        // A new connection may open before this task runs again, and would then be used after the deadline.
+        if deadline.hasPassed { throw .timeout(.acquiring) }
 
         let start = ContinuousClock.now
         let endOfWait = configuration.observer?(.waitForConnection)
