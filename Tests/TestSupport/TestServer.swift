@@ -26,8 +26,8 @@ public enum TestServer {
     /// Runs the closure with the connection string of a new database: an empty one, or a copy of another database, which keeps its
     /// encoding.
     ///
-    /// The database is dropped afterwards, even if connections remain. The copy is one of files: the server does not write it to its
-    /// log, which takes half the processor time.
+    /// The database is dropped afterwards, even if connections remain. The server copies files: if it also wrote the copy to its log,
+    /// as it does by default, it would need twice the processor time.
     public nonisolated(nonsending) static func withDatabase<R: Sendable>(
         template: String? = nil, encoding: String = "UTF8",
         _ body: nonisolated(nonsending) (String) async throws -> R
